@@ -24,6 +24,7 @@ from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger
+from syncret.daemon.ops.failures import count_failing, invalid_manifests
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.repeats import Repeats, counted
@@ -104,7 +105,14 @@ class Supervisor:
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
             )
             sources = sources_of(running, settings)
-            metrics.watch(sources._replace(deletions_waiting=lambda: home.waiting_deletions))
+            metrics.watch(
+                sources._replace(
+                    deletions_waiting=lambda: home.waiting_deletions,
+                    invalid_manifests=lambda: (
+                        (each.file, each.reason) for each in invalid_manifests(problems.current)
+                    ),
+                )
+            )
             view = View(
                 running=running, metrics=metrics, clock=clock, settings=settings, registry=self._registry
             )
@@ -203,5 +211,4 @@ def _status_line(view: View) -> str:
     """One line for `systemctl status`."""
     queue = view.running.engine.queue.stats()
     objects = queue.ready + queue.scheduled + queue.running
-    failing = view.running.engine.failing
-    return f"{objects} objects scheduled, {failing} failing, {queue.ready} due"
+    return f"{objects} objects scheduled, {count_failing(view)} failing, {queue.ready} due"

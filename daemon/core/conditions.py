@@ -38,6 +38,10 @@ RUN_FAILED: Final = "RunFailed"
 """The reason of a condition that no status has: the last run failed and could not write one."""
 
 
+INVALID_MANIFEST: Final = "InvalidManifest"
+"""The reason of an object that does not exist because its manifest is invalid; no status has it."""
+
+
 class Condition(Protocol):
     """What the condition models of all kinds have in common."""
 

@@ -9,6 +9,7 @@ import asyncio
 import math
 import random
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from pathlib import PurePath
 from traceback import walk_tb
@@ -153,9 +154,9 @@ class Engine:
         return self._unreported.get(ref)
 
     @property
-    def failing(self) -> int:
-        """How many objects failed at their last run."""
-        return len(self._failures)
+    def failing(self) -> AbstractSet[ObjectRef]:
+        """The objects that failed at their last run."""
+        return self._failures.keys()
 
     def due(self, ref: ObjectRef) -> float | None:
         """When the object is looked at next, as far as is known."""

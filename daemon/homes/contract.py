@@ -89,11 +89,33 @@ class WatchEvent(msgspec.Struct, frozen=True):
     object: StoredObject | None = None
 
 
+class RefusalReason(StrEnum):
+    """Why a manifest, or a file of manifests, has no effect; a label of metrics.
+
+    In this order: its file cannot be read; it is no YAML; there is no such kind; it breaks a rule; the object
+    is defined elsewhere already; its folder may not define it; it is right, and cannot be stored.
+    """
+
+    UNREADABLE = "unreadable"
+    SYNTAX = "syntax"
+    KIND = "kind"
+    INVALID = "invalid"
+    DUPLICATE = "duplicate"
+    BOUNDS = "bounds"
+    STORAGE = "storage"
+
+
 class HomeProblem(NamedTuple):
     """What is wrong with a file, a mount or a watch of the home, for who runs it or wrote the manifest."""
 
     source: str
     problem: Problem
+    ref: ObjectRef | None = None
+    """The object whose manifest it is about, if it has come that far."""
+    reason: RefusalReason | None = None
+    """Why that has no effect, if it has none; None for a warning, and for what is about no manifest."""
+    document: int = 0
+    """The line at which the document of the manifest begins; 0: it is about the whole file."""
 
     @property
     def place(self) -> str:

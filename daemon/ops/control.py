@@ -13,13 +13,14 @@ import msgspec
 from aiohttp import web
 
 from syncret.config.settings import Settings
-from syncret.daemon.core.explain.explain import ExplainInput, Explanation, explain
+from syncret.daemon.core.explain.explain import ExplainInput, Explanation, explain, explain_invalid
 from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.connections import serve as serve_application
+from syncret.daemon.ops.failures import invalid_objects
 from syncret.daemon.ops.http import BACKLOG, stream_response
-from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, names, refresh
+from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, names, ref_of, refresh
 from syncret.daemon.ops.view import Serve, View
 from syncret.daemon.private_paths import NotPrivate, check_folder
 from syncret.providers.kit.ambient.rules import Rules
@@ -126,7 +127,9 @@ def application(view: View) -> web.Application:
         return _json(names(view.running.inventory, request.query.get("kind", "")))
 
     async def post_refresh(request: web.Request) -> web.Response:
-        return _json(refresh(view.running, find(view.running.inventory, *_object_in_query(request))))
+        ref = ref_of(*_object_in_query(request))
+        stored = find(view.running.inventory, ref, invalid_objects(view.problems))
+        return _json(refresh(view.running, stored))
 
     app = web.Application(middlewares=[_error_responses])
     app.router.add_get("/status", get_status)
@@ -139,8 +142,11 @@ def application(view: View) -> web.Application:
 def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation:
     """The explanation of one object. Raises UnknownObject."""
     controllers, engine = view.running, view.running.engine
-    stored = find(controllers.inventory, kind, namespace, name)
-    ref, document = stored.ref, stored.document
+    ref, every = ref_of(kind, namespace, name), invalid_objects(view.problems)
+    invalid = every.get(ref)
+    if invalid is not None and controllers.inventory.get(ref) is None:
+        return explain_invalid(ref, invalid.place, str(invalid.problem))
+    document = find(controllers.inventory, ref, every).document
     unreported = engine.unreported(ref)
     failure = unreported or controllers.context.memory.failure(ref)
     known = ExplainInput(
@@ -154,6 +160,7 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
         handled=controllers.context.handles(document.get("spec", {}).get("controller")),
         store_interval=view.settings.store_interval,
         manifest=controllers.context.manifest_place(ref),
+        invalid=None if invalid is None else str(invalid),
         unanswered=engine.queue.unanswered(str(ref)),
         receivers=tuple(verdicts_of(document, view.registry, Rules.of(view.settings, os.environ))),
     )

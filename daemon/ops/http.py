@@ -6,7 +6,7 @@ rebinding): on a loopback address, and for `/status` on any, the name in the Hos
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Collection
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, nullcontext
 from ipaddress import ip_address
 from typing import Final
@@ -20,12 +20,16 @@ from syncret.config.settings_layers import address_of
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import cannot_listen
 from syncret.daemon.ops.connections import serve as serve_application
+from syncret.daemon.ops.failures import invalid_manifests
 from syncret.daemon.ops.metrics import CONTENT_TYPE
 from syncret.daemon.ops.view import Serve, View
 
 BACKLOG: Final = 128
 """Connections that may wait while the daemon starts, or while too many are open."""
 
+
+_PLACES: Final = 3
+"""So many of the places of invalid manifests are named."""
 
 _STATUS_ELSEWHERE: Final = """\
 /status is served on the control socket: syncret status -o json, or
@@ -125,7 +129,8 @@ def application(view: View, *, guard: Middleware) -> web.Application:
 
     async def get_readiness(_: web.Request) -> web.Response:
         reason = not_ready_reason(view)
-        return web.Response(text=f"{reason or 'ok'}\n", status=503 if reason else 200)
+        text = "".join(f"{line}\n" for line in (reason or "ok", *invalid_details(view)))
+        return web.Response(text=text, status=503 if reason else 200)
 
     app = web.Application(middlewares=[guard])
     app.router.add_get("/metrics", get_metrics)
@@ -142,6 +147,15 @@ def not_ready_reason(view: View) -> str:
         return ""
     queue = engine.queue.stats()
     return f"the first pass is under way: {queue.ready} objects wait, {queue.running} are being worked on"
+
+
+def invalid_details(view: View) -> Iterator[str]:
+    """What `/readyz` says of invalid manifests. They do not make the daemon unready: others are delivered."""
+    invalid = invalid_manifests(view.problems)
+    if invalid:
+        what = "1 manifest is" if len(invalid) == 1 else f"{len(invalid)} manifests are"
+        more = ", ..." if len(invalid) > _PLACES else ""
+        yield f"{what} invalid: {', '.join(each.place for each in invalid[:_PLACES])}{more}"
 
 
 async def stream_response(

@@ -102,6 +102,12 @@ DELETIONS_WAITING: Final = Family(
     "gauge",
     "Objects that are missing from the manifests and are not deleted yet.",
 )
+INVALID_MANIFESTS: Final = Family(
+    "syncret_manifests_invalid",
+    "gauge",
+    "Documents of a file, or a whole file or folder, without effect; what they said last stays in force.",
+    ("file", "reason"),
+)
 FIRST_PASS: Final = Family(
     "syncret_first_pass_seconds", "gauge", "Duration of the first pass; absent until it has finished."
 )
@@ -217,7 +223,7 @@ FAMILIES: Final = (
     *(SYNC_CALLS, SYNC_ERRORS, API_CALLS, *CONDITIONS.values(), *DURATIONS.values()),
     *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, OBJECTS_WITHOUT_SERIES),
     *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_WAITING, QUEUE_SCHEDULED),
-    *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, FIRST_PASS),
+    *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, INVALID_MANIFESTS, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, UNREACHABLE, UNANSWERED),
     *(IN_FLIGHT, CLIENTS, ANSWERS, ANSWERS_LIMIT, ANSWERS_WAITING),
     *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),

@@ -6,7 +6,9 @@ are exported, so that the size of a scrape is bounded.
 """
 
 import asyncio
+from collections import Counter as Counts
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -58,6 +60,8 @@ class Sources(NamedTuple):
     unanswered: Callable[[str], float | None] = lambda _: None
     """For how long objects have waited for a store without an answer."""
     deletions_waiting: Callable[[], int] = lambda: 0
+    invalid_manifests: Callable[[], Iterable[tuple[str, str]]] = tuple
+    """File and reason of each that has no effect."""
 
 
 class _Record:
@@ -130,6 +134,7 @@ class Metrics(NullObserver):
             await self._add_objects(samples, self._sources)
             self._add_queue(samples, self._sources.queue())
             samples.add(f.DELETIONS_WAITING, self._sources.deletions_waiting())
+            _add_invalid_manifests(samples, self._sources.invalid_manifests(), self._limit)
             self._add_stores(samples, self._sources)
             answers = self._sources.answers()
             samples.add(f.ANSWERS, answers.used)
@@ -296,3 +301,9 @@ def _add_conditions(samples: f.Samples, ref: ObjectRef, newest: ObjectView, name
             samples.add(family, 0, f'{label}"{OPPOSITE[condition.status]}"')
     if newest.unreachable is not None:
         samples.add(f.UNREACHABLE, 1, f.labelled(f.UNREACHABLE.labels, (str(ref), newest.unreachable)))
+
+
+def _add_invalid_manifests(samples: f.Samples, invalid: Iterable[tuple[str, str]], limit: int) -> None:
+    """How many documents of each file are invalid for which reason; of so many files and reasons at most."""
+    for labels, count in islice(Counts(invalid).items(), limit):
+        samples.add(f.INVALID_MANIFESTS, count, f.labelled(f.INVALID_MANIFESTS.labels, labels))

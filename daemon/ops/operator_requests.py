@@ -6,7 +6,7 @@ created it, and copied to the output. The engine keeps the request in memory unt
 succeeds, so that it survives failures and retries.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -40,24 +40,30 @@ class UnknownObject(Exception):
         super().__init__(message)
 
 
-def find(objects: Objects, kind: str, namespace: str, name: str) -> StoredObject:
+def ref_of(kind: str, namespace: str, name: str) -> ObjectRef:
     """The object of a kind. Raises UnknownObject."""
     wanted = _kind(kind)
     if wanted is None:
         hint = did_you_mean(kind, [each.kind for each in SHOWN])
         raise UnknownObject(f"there is no kind {kind} to ask about", hint=hint)
-    place = namespace if wanted.namespaced else ""
-    ref = wanted.ref(place, name)
+    return wanted.ref(namespace if wanted.namespaced else "", name)
+
+
+def find(objects: Objects, ref: ObjectRef, invalid: Mapping[ObjectRef, object]) -> StoredObject:
+    """The object, if it exists. Raises UnknownObject; `invalid` are the manifests that have no effect."""
     stored = objects.get(ref)
     if stored is not None:
         return stored
-    refs = [stored.ref for stored in objects.list(wanted.group_kind)]
+    if ref in invalid:
+        raise UnknownObject(f"there is no {ref}: its manifest is invalid", hint=str(invalid[ref]))
+    place, name = ref.namespace, ref.name
+    refs = [stored.ref for stored in objects.list(ref.group_kind)]
     elsewhere = sorted(each.namespace for each in refs if each.name == name)
     if elsewhere:
         hint = f"there is one in namespace {', '.join(elsewhere)}: add -n"
         raise UnknownObject(f"there is no {ref}", hint=hint)
     near = did_you_mean(name, [each.name for each in refs if each.namespace == place])
-    raise UnknownObject(f"there is no {ref}", hint=near or f"the daemon knows no {wanted.kind} there")
+    raise UnknownObject(f"there is no {ref}", hint=near or f"the daemon knows no {ref.kind} there")
 
 
 class Names(msgspec.Struct, frozen=True):

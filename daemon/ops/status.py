@@ -1,14 +1,16 @@
 """The document of `/status` and `syncret status`: a row for each object and store, without secret values."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Final
 
 import msgspec
 
+from syncret.config.errors import Problem
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import SHOWN, Kind
-from syncret.daemon.core.conditions import stamp
+from syncret.daemon.core.conditions import INVALID_MANIFEST, stamp
+from syncret.daemon.ops.failures import InvalidManifest, count_failing, invalid_objects
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, ObjectView, Running, View, view_of
 
@@ -23,6 +25,17 @@ class LastFailure(msgspec.Struct, frozen=True, omit_defaults=True):
     at: str
     message: str
     hint: str = ""
+
+
+class ManifestProblem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A problem of a manifest; its last valid version stays in force."""
+
+    file: str
+    line: int
+    path: str
+    message: str
+    hint: str = ""
+    severity: str
 
 
 class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -42,6 +55,8 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Of a store: for how long objects have waited for it without an answer."""
     unreachable: str | None = None
     """Of a store that does not answer: its server, and why."""
+    manifest_problem: ManifestProblem | None = None
+    """Why its manifest has no effect; what it said last, if anything, stays in force."""
     manifest: str | None = None
     """File and line of its manifest; None if no file defines it."""
 
@@ -53,17 +68,6 @@ class QueueStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     running: int
     scheduled: int
     oldest_overdue_seconds: float
-
-
-class ManifestProblem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A problem of a manifest; its last valid version stays in force."""
-
-    file: str
-    line: int
-    path: str
-    message: str
-    hint: str = ""
-    severity: str
 
 
 class Summary(
@@ -88,24 +92,25 @@ def summary(view: View) -> Summary:
         version=version(),
         uptime_seconds=round(asyncio.get_running_loop().time() - view.started, 3),
         ready=engine.first_pass.is_set(),
-        failing=engine.failing,
+        failing=count_failing(view),
         queue=QueueStatus(
             ready=queue.ready,
             running=queue.running,
             scheduled=queue.scheduled,
             oldest_overdue_seconds=round(queue.oldest, 3),
         ),
-        problems=tuple(
-            ManifestProblem(
-                file=each.source,
-                line=each.problem.line,
-                path=each.problem.path,
-                message=each.problem.message,
-                hint=each.problem.hint,
-                severity=each.problem.severity,
-            )
-            for each in view.problems
-        ),
+        problems=tuple(_problem(each.source, each.problem) for each in view.problems),
+    )
+
+
+def _problem(file: str, problem: Problem) -> ManifestProblem:
+    return ManifestProblem(
+        file=file,
+        line=problem.line,
+        path=problem.path,
+        message=problem.message,
+        hint=problem.hint,
+        severity=problem.severity,
     )
 
 
@@ -118,6 +123,7 @@ def object_status(
     failure: LastError | None,
     unanswered: float | None,
     manifest: str | None,
+    invalid: InvalidManifest | None,
 ) -> ObjectStatus:
     """The row of one object."""
     condition = newest.ready_condition
@@ -135,30 +141,68 @@ def object_status(
         last_failure=LastFailure(stamp(failure.at), failure.message, failure.hint) if failure else None,
         unanswered_seconds=None if unanswered is None else round(unanswered, 3),
         unreachable=newest.unreachable,
+        manifest_problem=None if invalid is None else _problem(invalid.file, invalid.problem),
         manifest=manifest,
+    )
+
+
+def refused_status(ref: ObjectRef, invalid: InvalidManifest) -> ObjectStatus:
+    """The row of an object that does not exist, because its manifest is invalid."""
+    return ObjectStatus(
+        kind=ref.kind,
+        namespace=ref.namespace,
+        name=ref.name,
+        ready=False,
+        reason=INVALID_MANIFEST,
+        message=str(invalid.problem),
+        last_good=None,
+        next_due=None,
+        failures=0,
+        last_failure=None,
+        unanswered_seconds=None,
+        manifest_problem=_problem(invalid.file, invalid.problem),
+        manifest=invalid.place,
     )
 
 
 async def pieces(view: View) -> AsyncGenerator[bytes, None]:
     """The document as JSON, in pieces: ten thousand objects must not block the event loop."""
     yield msgspec.json.encode(summary(view))[:-1] + b',"stores":['
-    async for piece in _rows(view.running, [kind for kind in SHOWN if kind.role == "store"]):
+    invalid = invalid_objects(view.problems)
+    async for piece in _rows(view.running, [kind for kind in SHOWN if kind.role == "store"], invalid):
         yield piece
     yield b'],"objects":['
-    async for piece in _rows(view.running, [kind for kind in SHOWN if kind.role != "store"]):
+    async for piece in _rows(view.running, [kind for kind in SHOWN if kind.role != "store"], invalid):
         yield piece
     yield b"]}\n"
 
 
-async def _rows(running: Running, kinds: list[Kind]) -> AsyncGenerator[bytes, None]:
-    engine, memory = running.engine, running.context.memory
+async def _rows(
+    running: Running, kinds: list[Kind], invalid: Mapping[ObjectRef, InvalidManifest]
+) -> AsyncGenerator[bytes, None]:
     rows: list[bytes] = []
     comma = b""
+    for row in _each(running, kinds, invalid):
+        rows.append(msgspec.json.encode(row))
+        if len(rows) == ROWS_PER_TURN:
+            yield comma + b",".join(rows)
+            comma = b","
+            rows.clear()
+            await asyncio.sleep(0)
+    if rows:
+        yield comma + b",".join(rows)
+
+
+def _each(
+    running: Running, kinds: list[Kind], invalid: Mapping[ObjectRef, InvalidManifest]
+) -> Iterator[ObjectStatus]:
+    """The objects of some kinds, and those that would be of them if their manifests were valid."""
+    engine, memory = running.engine, running.context.memory
     for kind in kinds:
         for stored in list(running.inventory.list(kind.group_kind)):
             ref = stored.ref
             unreported = engine.unreported(ref)
-            row = object_status(
+            yield object_status(
                 ref,
                 view_of(stored, unreported),
                 due=engine.due(ref),
@@ -166,12 +210,8 @@ async def _rows(running: Running, kinds: list[Kind]) -> AsyncGenerator[bytes, No
                 failure=unreported or memory.failure(ref),
                 manifest=running.context.manifest_place(ref),
                 unanswered=engine.queue.unanswered(str(ref)),
+                invalid=invalid.get(ref),
             )
-            rows.append(msgspec.json.encode(row))
-            if len(rows) == ROWS_PER_TURN:
-                yield comma + b",".join(rows)
-                comma = b","
-                rows.clear()
-                await asyncio.sleep(0)
-    if rows:
-        yield comma + b",".join(rows)
+        for ref, problem in invalid.items():
+            if ref.group_kind == kind.group_kind and running.inventory.get(ref) is None:
+                yield refused_status(ref, problem)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
@@ -77,7 +78,7 @@ class EngineView(Protocol):
     def first_pass(self) -> FirstPass: ...
 
     @property
-    def failing(self) -> int: ...
+    def failing(self) -> AbstractSet[ObjectRef]: ...
 
     def failures(self, ref: ObjectRef) -> int: ...
 
@@ -92,6 +93,9 @@ class MemoryView(Protocol):
     def origins(self, ref: ObjectRef) -> Mapping[str, str]: ...
 
     def failure(self, ref: ObjectRef) -> LastError | None: ...
+
+    @property
+    def failing(self) -> AbstractSet[ObjectRef]: ...
 
     def request_refresh(self, ref: ObjectRef) -> None: ...
 

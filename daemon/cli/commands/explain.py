@@ -65,7 +65,8 @@ def _verdict_text(answer: Answer) -> str:
 
 
 def _facts(answer: Answer, now: float) -> Iterator[tuple[str, str]]:
-    yield "target", answer["target"]
+    if answer["target"]:
+        yield "target", answer["target"]
     if answer.get("manifest"):
         yield "from", answer["manifest"]
     if answer["goodSince"] is not None:

@@ -6,14 +6,14 @@ from typing import Any, Final, NamedTuple, cast
 import msgspec
 
 from syncret.config.durations import DurationError, format_duration, parse_duration
-from syncret.config.meta import Document
+from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.base import Resource
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import Role, is_shown, kind_named, role_of
 from syncret.config.resources.push_secret import PushSecret
 from syncret.config.resources.secret_store import SecretStore
-from syncret.daemon.core.conditions import REACHABLE, RUN_FAILED, find, seconds, stamp
+from syncret.daemon.core.conditions import INVALID_MANIFEST, REACHABLE, RUN_FAILED, find, seconds, stamp
 from syncret.daemon.core.explain import key_origins
 from syncret.daemon.core.explain.key_origins import KeyOrigin
 from syncret.providers.kit.ambient.rules import Verdict
@@ -39,6 +39,8 @@ class ExplainInput(NamedTuple):
     store_interval: float = 300.0
     manifest: str | None = None
     """File and line of its manifest."""
+    invalid: str | None = None
+    """Place and problem of its newest manifest, if that has no effect: the last valid version is in force."""
     unanswered: float | None = None
     """Of a store: for how long objects have waited for it without an answer."""
     receivers: tuple[Verdict, ...] = ()
@@ -113,7 +115,7 @@ def explain(document: Document, known: ExplainInput) -> Explanation:
         age_seconds=max(0.0, known.now - refreshed) if refreshed is not None else None,
         target=target,
         keys=keys,
-        notes=notes,
+        notes=(*_invalid_notes(known), *notes),
         last_error=LastError(at=stamp(error[0]), message=error[1], hint=error[2]) if error else None,
         next=Attempt(
             at=stamp(due) if due is not None else None,
@@ -122,6 +124,31 @@ def explain(document: Document, known: ExplainInput) -> Explanation:
         ),
         manifest=known.manifest,
     )
+
+
+def explain_invalid(ref: ObjectRef, place: str, problem: str) -> Explanation:
+    """Explain an object that does not exist, because its manifest is invalid."""
+    return Explanation(
+        kind=ref.kind,
+        namespace=ref.namespace,
+        name=ref.name,
+        ready="False",
+        reason=INVALID_MANIFEST,
+        message=f"{place}: {problem}",
+        good_since=None,
+        age_seconds=None,
+        target="",
+        keys=(),
+        notes=(),
+        last_error=None,
+        next=Attempt(at=None, in_seconds=None, why="when its manifest is corrected"),
+        manifest=place,
+    )
+
+
+def _invalid_notes(known: ExplainInput) -> Iterator[str]:
+    if known.invalid is not None:
+        yield f"its manifest is invalid, the last valid version is in force: {known.invalid}"
 
 
 class _Description(NamedTuple):

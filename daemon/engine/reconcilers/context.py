@@ -1,6 +1,7 @@
 """What every reconciler works with: the engine's parts, and what is kept in memory about objects."""
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from sys import intern
 from typing import Any, Final, Protocol
@@ -210,6 +211,11 @@ class ObjectMemory:
     def failure(self, ref: ObjectRef) -> LastError | None:
         """The error that the object has now, if any."""
         return self._errors.get(ref)
+
+    @property
+    def failing(self) -> AbstractSet[ObjectRef]:
+        """The objects that have an error now, also one that is not retried."""
+        return self._errors.keys()
 
     def mark_first_run(self, ref: ObjectRef) -> bool:
         """Note that a run of the object has ended. Returns whether it is the first of this process."""

@@ -316,3 +316,35 @@ def test_a_key_of_a_secret_manager_is_no_way_out(
         "out/default/good/k",
         *(f"out/default/bad/{name}" for name in made),
     }
+
+
+def test_an_invalid_manifest_is_seen_wherever_one_looks(tmp_path: Path) -> None:
+    typo = external("inv", "k").replace("1h", "1hour")
+    manifests = written(tmp_path / "manifests", store=store(k=CANARY), good=external("good", "k"), inv=typo)
+    place = f"{manifests / 'inv.yaml'}:5"
+    with daemon(tmp_path, manifests) as running:
+        for arguments in (("status",), ("status", "--failing")):
+            shown = running.ask(*arguments)
+            assert shown.returncode == 1
+            assert "1 failing" in shown.stdout.splitlines()[0]
+            assert "inv" in shown.stdout
+        explained = running.ask("explain", "es/inv").stdout
+        assert f"InvalidManifest, {place}: spec.refreshInterval:" in explained
+        assert running.get("/readyz") == f"ok\n1 manifest is invalid: {place}\n"
+        assert (
+            running.metric("syncret_manifests_invalid", file=str(manifests / "inv.yaml"), reason="invalid")
+            == 1
+        )
+
+        (manifests / "inv.yaml").write_text(typo.replace("1hour", "1h"))
+        running.until(lambda: running.get("/readyz") == "ok\n", "corrected")
+        running.until(lambda: running.ask("status").returncode == 0, "in order")
+        failing = running.ask("status", "--failing")
+        assert failing.stdout.splitlines()[1:] == ["", "nothing is failing"]
+
+        (manifests / "inv.yaml").write_text(typo)
+        running.until(
+            lambda: running.ask("status").returncode == 1, "seen, though the last version is in force"
+        )
+        assert "its manifest is invalid: spec.refreshInterval:" in running.ask("status", "--failing").stdout
+        assert "the last valid version is in force" in running.ask("explain", "es/inv").stdout

@@ -21,7 +21,14 @@ import msgspec
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import kind_of
-from syncret.daemon.homes.contract import HomeError, HomeProblem, Invalid, NotFound, StorageUnavailable
+from syncret.daemon.homes.contract import (
+    HomeError,
+    HomeProblem,
+    Invalid,
+    NotFound,
+    RefusalReason,
+    StorageUnavailable,
+)
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, RememberedFile
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest
 from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
@@ -308,4 +315,8 @@ def _told(manifest: Manifest, error: HomeError) -> Iterable[HomeProblem]:
     if not problems:
         hint = error.hint if isinstance(error, StorageUnavailable) else ""
         problems = [Problem(path="", message=str(error), hint=hint)]
-    return [HomeProblem(manifest.file, problem) for problem in manifest.located(problems)]
+    reason = RefusalReason.INVALID if isinstance(error, Invalid) else RefusalReason.STORAGE
+    return [
+        HomeProblem(manifest.file, problem, manifest.ref, reason, manifest.line)
+        for problem in manifest.located(problems)
+    ]

@@ -30,7 +30,7 @@ from syncret.config.manifests.loader import (
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import BoundFolder
 from syncret.config.text.yaml import LIMITS
-from syncret.daemon.homes.contract import HomeProblem
+from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.manifests.bindings import Bindings, ForeignLink
 from syncret.daemon.homes.filesystem.manifests.reader import (
     FileContent,
@@ -74,7 +74,7 @@ class _Known(Struct):
             self.last_good
             or content.refused
             or content.has_unnamed_documents
-            or any(problem.fatal for problem in content.problems)
+            or any(each.problem.fatal for each in content.problems)
         )
 
 
@@ -137,14 +137,14 @@ class ManifestFolders:
         for path in self._paths:
             found = self._found(path)
             if isinstance(found, Problem):
-                problems.append(HomeProblem(shown_name(path), found))
+                problems.append(_of_path(path, found))
                 continue
             if not found and self._remedies.once:  # who keeps looking may well wait for some
-                problems.append(HomeProblem(shown_name(path), NO_MANIFESTS))
+                problems.append(_of_path(path, NO_MANIFESTS))
             for file, status in found.items():
                 judged = self._judged(file, status, named=file == path)
                 if isinstance(judged, Problem):
-                    problems.append(HomeProblem(shown_name(file), judged))
+                    problems.append(_of_path(file, judged))
                 else:
                     files[file] = judged
                     sources[file] = path
@@ -170,7 +170,7 @@ class ManifestFolders:
         outside: set[ObjectRef] = set()
         for file in sorted(self._known):
             known = self._known[file]
-            problems += (HomeProblem(file, problem) for problem in known.content.problems)
+            problems += known.content.problems
             refused.update(known.content.refused)
             outside.update(known.content.outside)
             if known.content.has_unnamed_documents:
@@ -189,9 +189,8 @@ class ManifestFolders:
             for one in claimants:
                 if one is not winner:
                     owned = winner in owners and one not in owners
-                    problems.append(
-                        HomeProblem(one.file, duplicate_problem(ref, one.line, winner, owned=owned))
-                    )
+                    duplicate = duplicate_problem(ref, one.line, winner, owned=owned)
+                    problems.append(HomeProblem(one.file, duplicate, ref, RefusalReason.DUPLICATE, one.line))
         self._incumbent = {ref: manifest.file for ref, manifest in manifests.items()}
         files = {file: known.signature for file, known in self._known.items()}
         empty = (file for file, known in self._known.items() if known.says_nothing)
@@ -344,9 +343,14 @@ class ManifestFolders:
             read = read_bounded if self._bindings is None else partial(self._bindings.read, source)
             return self._reader.read(file, read(file, LIMITS.file + 1), self._bounds_of(file))
         except OSError as error:
-            return FileContent(
-                problems=[self._remedies.of_file(unreadable(error))], has_unnamed_documents=True
-            )
+            problem = self._remedies.of_file(unreadable(error))
+            return FileContent(problems=[_of_path(file, problem)], has_unnamed_documents=True)
+
+
+def _of_path(path: str, problem: Problem) -> HomeProblem:
+    """The problem of a whole file or folder."""
+    reason = RefusalReason.UNREADABLE if problem.fatal else None
+    return HomeProblem(shown_name(path), problem, reason=reason)
 
 
 def _troubled(problems: Sequence[HomeProblem]) -> list[str]:

@@ -16,9 +16,10 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.manifests.bound_folders import TARGET, manifest_outside_bounds
 from syncret.config.manifests.loader import SUFFIXES, LoadedDocument, load_bytes, special_file_name
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
-from syncret.config.resources.kinds import Kinds
+from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
 from syncret.config.settings import BoundFolder
+from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.output.files import identity_of
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
@@ -152,7 +153,7 @@ class FileContent(msgspec.Struct, frozen=True):
     """
 
     manifests: Sequence[Manifest] = ()
-    problems: Sequence[Problem] = ()
+    problems: Sequence[HomeProblem] = ()
     refused: Collection[ObjectRef] = ()
     has_unnamed_documents: bool = False
     outside: Collection[ObjectRef] = ()
@@ -167,23 +168,36 @@ _ALL_PROBLEMS: Final = "`syncret validate` shows all of them"
 class _Problems:
     """The problems of one file: of very many the first, and how many more there are."""
 
-    def __init__(self) -> None:
-        self._kept: list[Problem] = []
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._kept: list[HomeProblem] = []
         self._more: list[int] = [0, 0]
 
-    def add(self, loaded: LoadedDocument, problems: Sequence[Problem]) -> None:
+    def add(
+        self,
+        loaded: LoadedDocument,
+        problems: Sequence[Problem],
+        reason: RefusalReason = RefusalReason.INVALID,
+        ref: ObjectRef | None = None,
+    ) -> None:
         """Those of one document, with their lines."""
         if problems and len(self._kept) < MOST_PROBLEMS:
-            self._kept += loaded.located(problems)
+            for problem in loaded.located(problems):
+                why = reason if problem.fatal else None
+                self._kept.append(HomeProblem(self._file, problem, ref, why, loaded.line))
         else:
             for problem in problems:
                 self._more[problem.fatal] += 1
 
-    def all(self) -> Sequence[Problem]:
+    def all(self) -> Sequence[HomeProblem]:
         """What is shown of them."""
         severities = (Severity.WARNING, Severity.ERROR)
         more = (
-            Problem(path="", message=f"has {count} more problems", hint=_ALL_PROBLEMS, severity=severity)
+            HomeProblem(
+                self._file,
+                Problem(path="", message=f"has {count} more problems", hint=_ALL_PROBLEMS, severity=severity),
+                reason=RefusalReason.INVALID if severity is Severity.ERROR else None,
+            )
             for count, severity in zip(self._more, severities, strict=True)
             if count
         )
@@ -209,7 +223,7 @@ class ManifestReader:
     def read(self, file: str, data: bytes, folder: BoundFolder | None = None) -> FileContent:
         """What the bytes of a file say; `folder` binds its author. Never raises for what an author wrote."""
         manifests: dict[ObjectRef, Manifest] = {}
-        problems = _Problems()
+        problems = _Problems(file)
         refused: set[ObjectRef] = set()
         outside: set[ObjectRef] = set()
         notes: list[Problem] = []
@@ -220,21 +234,23 @@ class ManifestReader:
                 notes += loaded.located([named])
                 continue
             if loaded.problems:
-                problems.add(loaded, loaded.problems)
+                ref = named if isinstance(named, ObjectRef) else None
+                problems.add(loaded, loaded.problems, RefusalReason.SYNTAX, ref)
             if not isinstance(named, ObjectRef):
-                problems.add(loaded, named)
+                problems.add(loaded, named, self._why_unnamed(loaded.document))
                 torn = True
             elif folder is not None and (
                 problem := manifest_outside_bounds(named, loaded.document or {}, folder, self.kinds)
             ):
-                problems.add(loaded, [problem])
+                problems.add(loaded, [problem], RefusalReason.BOUNDS, named)
                 if problem.path == TARGET:
                     refused.add(named)
                     outside.add(named)
             elif any(problem.fatal for problem in loaded.problems):
                 refused.add(named)
             elif named in manifests:
-                problems.add(loaded, [duplicate_problem(named, loaded.line, manifests[named])])
+                duplicate = duplicate_problem(named, loaded.line, manifests[named])
+                problems.add(loaded, [duplicate], RefusalReason.DUPLICATE, named)
             else:
                 admitted = self._judge.admit(loaded.document)
                 is_admitted = admitted.accepted
@@ -245,8 +261,8 @@ class ManifestReader:
                 )
                 manifests[named] = Manifest(named, file, loaded.line, self._digest(loaded.document), content)
                 if admitted.warnings:
-                    problems.add(loaded, admitted.warnings)
-        told = [*problems.all(), *_together(notes)]
+                    problems.add(loaded, admitted.warnings, ref=named)
+        told = [*problems.all(), *(HomeProblem(file, note) for note in _together(notes))]
         return FileContent(list(manifests.values()), told, refused, torn, outside)
 
     def line_of(self, manifest: Manifest, field: str, text_line: int) -> int:
@@ -273,15 +289,23 @@ class ManifestReader:
         """Which object a document is; or the note on one that is foreign, or why it cannot be told."""
         if document is None:
             return ()
-        kind = self.kinds.find(
-            GroupKind(str(document.get("apiVersion")).rpartition("/")[0], str(document.get("kind")))
-        )
+        kind = self._kind(document)
         metadata = document.get("metadata")
         if kind is None or not is_object(metadata) or not isinstance(metadata.get("name"), str):
             judged = self._judge.admit(document)
             return judged.foreign(file) or judged.all_problems
         namespace = metadata.get("namespace") or DEFAULT_NAMESPACE if kind.namespaced else ""
         return shared(kind.group, kind.kind, str(namespace), metadata["name"])
+
+    def _kind(self, document: Document) -> Kind | None:
+        """The kind of a document, if there is such a kind."""
+        group = str(document.get("apiVersion")).rpartition("/")[0]
+        return self.kinds.find(GroupKind(group, str(document.get("kind"))))
+
+    def _why_unnamed(self, document: Document | None) -> RefusalReason:
+        """Why it cannot be told which object a document is."""
+        unknown = document is not None and self._kind(document) is None
+        return RefusalReason.KIND if unknown else RefusalReason.INVALID
 
 
 def _together(notes: Sequence[Problem]) -> Sequence[Problem]:

@@ -17,7 +17,7 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.manifests.loader import is_below, shown_name
 from syncret.config.meta import ObjectRef
 from syncret.daemon.core.conditions import stamp
-from syncret.daemon.homes.contract import HomeProblem
+from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest, duplicate_problem
 
 Signature: TypeAlias = tuple[int, ...]
@@ -58,7 +58,13 @@ class Snapshot(Struct, frozen=True):
         """This, and what another folder gives; that one's stays in force where both give an object."""
         theirs = {manifest.ref: manifest for manifest in manifests}
         both = [
-            HomeProblem(mine.file, duplicate_problem(ref, mine.line, theirs[ref]))
+            HomeProblem(
+                mine.file,
+                duplicate_problem(ref, mine.line, theirs[ref]),
+                ref,
+                RefusalReason.DUPLICATE,
+                mine.line,
+            )
             for ref, mine in self.manifests.items()
             if ref in theirs
         ]

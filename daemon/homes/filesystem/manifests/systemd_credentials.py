@@ -17,7 +17,7 @@ from syncret.config.errors import Problem
 from syncret.config.fields import DNS_LABEL
 from syncret.config.manifests.loader import LoadedDocument
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import HomeProblem
+from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.manifests.reader import Content, Manifest, digest_of
 from syncret.daemon.homes.filesystem.output.names import is_key
 
@@ -34,11 +34,12 @@ def read_credentials(folder: str, salt: bytes) -> tuple[Sequence[Manifest], Sequ
             if not dot:
                 continue
             if not re.fullmatch(DNS_LABEL, name) or not is_key(key):
-                problems.append(HomeProblem(entry.path, _MISNAMED))
+                problems.append(HomeProblem(entry.path, _MISNAMED, reason=RefusalReason.INVALID))
             elif entry.is_file():
                 secrets.setdefault(name, {})[key] = Path(entry.path).read_bytes()
     except OSError as error:
-        problems.append(HomeProblem(folder, Problem(path="", message=f"cannot be read: {error.strerror}")))
+        problem = Problem(path="", message=f"cannot be read: {error.strerror}")
+        problems.append(HomeProblem(folder, problem, reason=RefusalReason.UNREADABLE))
     return [_manifest(folder, name, data, salt) for name, data in secrets.items()], problems
 
 

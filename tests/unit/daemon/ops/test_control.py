@@ -241,14 +241,14 @@ async def test_a_wish_outlives_a_failure(view: View, apply: Apply, cluster: Memo
     async with serving(control_service, view):
         await ask(view, "POST", "/refresh?kind=es&namespace=default&name=database")
         await apply()
-        assert view.running.engine.failing == 1
+        assert len(view.running.engine.failing) == 1
         await apply(store(database="two"))
         view.running.engine.refresh(
             ObjectRef("external-secrets.io", "ExternalSecret", "default", "database")
         )  # the retry, which backoff would bring later
         await apply()
     assert await value_of(cluster) != before
-    assert view.running.engine.failing == 0
+    assert not view.running.engine.failing
 
 
 async def test_what_is_made_once_is_not_made_again(view: View, apply: Apply) -> None:

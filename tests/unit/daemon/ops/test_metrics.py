@@ -1,6 +1,7 @@
 """Metrics: the names of ESO, series that go with their objects, bounds, and a loop that keeps turning."""
 
 import asyncio
+import json
 import re
 import shutil
 import subprocess
@@ -72,6 +73,8 @@ def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
             failure=no_failure,
             unreported=no_failure,
             deletions_waiting=lambda: 6,
+            invalid_manifests=lambda: [("a.yaml", "kind"), ("a.yaml", "kind"), ("b.yaml", "syntax")],
+            unanswered={str(STORE): 12.5}.get,
         )
     )
     return metrics, inventory
@@ -126,6 +129,26 @@ async def test_the_operators_own_names(view: View, apply: Apply) -> None:
         assert f"_total_total {kind}" not in text
     assert "# TYPE externalsecret_sync_calls_error counter" in text
     assert CANARY not in text
+
+
+async def test_a_store_that_does_not_answer() -> None:
+    problem = "vault:8200 refuses connections"
+    conditions = [
+        {"type": "Ready", "status": "True"},
+        {"type": "Reachable", "status": "False", "message": problem},
+    ]
+    body = json.dumps({"status": {"conditions": conditions}})
+    metrics, _ = world([stored_object("SecretStore", "demo", body)])
+    text = await text_of(metrics)
+    demo = 'name="demo",namespace="default",condition='
+    assert samples(text, "secretstore_status_condition") == {
+        f'{demo}"Ready",status="True"': 1,
+        f'{demo}"Ready",status="False"': 0,
+        f'{demo}"Reachable",status="False"': 1,
+        f'{demo}"Reachable",status="True"': 0,
+    }
+    label = f'store="SecretStore/default/demo",cause="{problem}"'
+    assert samples(text, "syncret_store_unreachable") == {label: 1}
 
 
 async def test_a_refusal_counts_as_an_error_though_it_is_not_retried(
@@ -198,6 +221,12 @@ async def test_the_queue_and_the_stores() -> None:
         "syncret_answer_memory_bytes": {"": 1024},
         "syncret_answer_memory_limit_bytes": {"": 4096},
         "syncret_answer_memory_waiting": {"": 2},
+        "syncret_store_unanswered_seconds": {label: 12.5},
+        "syncret_store_unreachable": {},
+        "syncret_manifests_invalid": {
+            'file="a.yaml",reason="kind"': 2,
+            'file="b.yaml",reason="syntax"': 1,
+        },
     }
     assert {name: samples(text, name) for name in expected} == expected
 

@@ -111,7 +111,7 @@ async def test_when_it_answers_again(life: Life) -> None:
         ("Reachable", "True", "Answers", "the secret manager answers"),
     ]
     assert life.last_error(STORE) == ""
-    assert life.controllers.engine.failing == 0
+    assert not life.controllers.engine.failing
 
 
 async def test_it_is_written_only_when_it_changes(life: Life) -> None:
