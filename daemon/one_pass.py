@@ -1,7 +1,7 @@
 """One pass over the manifests, for `syncret sync` and `plan`: syncs what is due, collects the results."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from syncret.config.meta import Document, GroupKind, ObjectRef, member
@@ -11,12 +11,12 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.core.ownership import MANAGED, controller_of
-from syncret.daemon.core.plan.actions import Action, LastError, OutputChange, Verb, output_change
+from syncret.daemon.core.plan.actions import LastError, OutputChange
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.observer import NullObserver, Run
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.opening import host_home
+from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.kit.ambient.rules import Rules, Verdict
 from syncret.providers.registry import Registry
@@ -55,24 +55,6 @@ class SyncResult:
         return any(each.problem.fatal for each in self.problems)
 
 
-class _Progress(NullObserver):
-    """Counts the first run of each object."""
-
-    def __init__(self, report: Callable[[int, int], None] | None) -> None:
-        self._report = report
-        self._seen: set[ObjectRef] = set()
-        self._total = 0
-
-    def listed(self, objects: int) -> None:
-        self._total = objects
-
-    def ran(self, run: Run) -> None:
-        if self._report is None:
-            return
-        self._seen.add(run.ref)
-        self._report(len(self._seen), max(self._total, len(self._seen)))
-
-
 async def one_pass(
     settings: Settings,
     registry: Registry,
@@ -91,12 +73,7 @@ async def one_pass(
     """
     result = SyncResult()
     clock = Clock()
-    removed: dict[ObjectRef, Document] = {}
-
-    def on_applied(_run: ObjectRef, action: Action) -> None:
-        change = output_change(action)
-        if change is not None:
-            result.written.append(change)
+    recorder = PassRecorder(progress)
 
     def on_push(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
         result.pushes.append((operation, store, target))
@@ -106,15 +83,15 @@ async def one_pass(
         registry,
         now=clock.now,
         on_problems=lambda found: _replace_all(result.problems, found),
-        on_removed=removed.__setitem__,
+        on_removed=recorder.output_removed,
         dry=dry_run,
         once=True,
         allow_empty=allow_empty,
     )
     async with home:
         hooks = EngineOverrides(
-            observer=_Progress(progress),
-            applied=on_applied,
+            observer=recorder,
+            applied=recorder.applied,
             substitute=dry_run_provider(on_push) if dry_run else None,
             generator=dry_run_generator if dry_run else None,
         )
@@ -122,7 +99,7 @@ async def one_pass(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks
         ) as running:
             await running.engine.wait_idle()
-            result.written += _cascaded_deletions(removed, result.written)
+            result.written = recorder.changes()
             await _collect(home, running, result, include_all=include_all)
             if dry_run:
                 result.receivers += await _receivers(home, registry, Rules.of(settings, os.environ))
@@ -133,19 +110,6 @@ async def _receivers(home: Home, registry: Registry, rules: Rules) -> list[tuple
     kinds = [kind for kind in sorted(home.kinds()) if role_of(kind) in {"store", "generator"}]
     users = [stored for kind in kinds for stored in await home.list(kind)]
     return [(user.ref, verdict) for user in users for verdict in verdicts_of(user.document, registry, rules)]
-
-
-def _cascaded_deletions(
-    removed: Mapping[ObjectRef, Document], written: Iterable[OutputChange]
-) -> list[OutputChange]:
-    """Outputs that no reconciler deleted: they went with their owner, or with their manifest."""
-    named = {each.ref for each in written if each.verb is Verb.DELETE}
-    deletions = (
-        Action(verb=Verb.DELETE, ref=ref, before=before)
-        for ref, before in removed.items()
-        if ref not in named
-    )
-    return [change for change in map(output_change, deletions) if change is not None]
 
 
 def _replace_all(problems: list[HomeProblem], found: Sequence[HomeProblem]) -> None:

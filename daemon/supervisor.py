@@ -9,7 +9,7 @@ import gc
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import Final
+from typing import Final, Protocol
 
 import structlog
 
@@ -27,6 +27,7 @@ from syncret.daemon.ops.event_log import EngineLogger, EventLogger
 from syncret.daemon.ops.failures import count_failing, invalid_manifests
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
+from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.daemon.ops.view import Service, View
 from syncret.daemon.process import trim_memory
@@ -37,8 +38,19 @@ STATUS_EVERY: Final = 10.0
 log = structlog.get_logger()
 
 
+class Progress(Protocol):
+    """Shows a person how far the first pass is, on a line that makes way for others."""
+
+    def show(self, done: int, total: int) -> None: ...
+
+    def clear(self) -> None: ...
+
+
 class Supervisor:
-    """Runs the daemon again after each reload. `announce` is called after the first pass of each run."""
+    """Runs the daemon again after each reload. `announce` is called after the first pass of each run.
+
+    With `progress` that is what a person sees of the first pass, in place of a log line for each object.
+    """
 
     def __init__(
         self,
@@ -48,12 +60,14 @@ class Supervisor:
         notifier: Notifier,
         services: Sequence[Service] = (),
         announce: Callable[[View], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self._load = load
         self._registry = registry
         self._notifier = notifier
         self._services = services
         self._announce = announce
+        self._progress = progress
         self._closing = TaskOwner()
         """Closes the clients of the run that the last reload ended; at the next one it has had its time."""
 
@@ -87,7 +101,12 @@ class Supervisor:
             return settings
 
     async def _run_once(self, settings: Settings, signals: Signals) -> Requested:
-        logs.configure(settings.log_level, settings.log_format)
+        progress = self._progress if settings.log_format != "json" else None
+        before = None if progress is None else progress.clear
+        logs.configure(settings.log_level, settings.log_format, before=before)
+        recorder = PassRecorder(None if progress is None else progress.show)
+        if progress is None:
+            recorder.stop()
         clock = Clock()
         metrics = Metrics(clock.now)
         repeats = Repeats()
@@ -95,11 +114,22 @@ class Supervisor:
         async with AsyncExitStack() as stack:
             # first: a daemon that cannot listen must not have written anything when it exits
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
-            home = host_home(settings, self._registry, now=clock.now, on_problems=problems.found)
+            home = host_home(
+                settings,
+                self._registry,
+                now=clock.now,
+                on_problems=problems.found,
+                on_removed=recorder.output_removed,
+            )
             await stack.enter_async_context(home)
             hooks = EngineOverrides(
-                observer=ObserverGroup(metrics, EngineLogger(repeats)),
-                events=EventLogger(repeats, lambda ref: running.context.manifest_place(ref)),  # noqa: PLW0108  # it runs later
+                observer=ObserverGroup(metrics, EngineLogger(repeats), recorder),
+                events=EventLogger(
+                    repeats,
+                    lambda ref: running.context.manifest_place(ref),  # noqa: PLW0108  # it runs later
+                    is_brief=lambda: recorder.is_recording,
+                ),
+                applied=recorder.applied,
             )
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
@@ -114,7 +144,12 @@ class Supervisor:
                 )
             )
             view = View(
-                running=running, metrics=metrics, clock=clock, settings=settings, registry=self._registry
+                running=running,
+                metrics=metrics,
+                clock=clock,
+                settings=settings,
+                registry=self._registry,
+                recorder=recorder,
             )
             problems.view = view
             problems.found(problems.current)
@@ -127,6 +162,9 @@ class Supervisor:
                     group.create_task(self._notify_status(view), name="status"),
                 ]
                 requested = await signals.requested()
+                recorder.stop()
+                if progress is not None:
+                    progress.clear()
                 if requested is Requested.RELOAD:
                     self._notifier.reloading()
                     log.info("reloading")
@@ -147,8 +185,11 @@ class Supervisor:
         await view.running.engine.first_pass.wait()
         trim_memory()
         self._notifier.ready(_status_line(view))
+        if self._progress is not None:
+            self._progress.clear()
         if self._announce is not None:
             self._announce(view)
+        view.recorder.stop()
         while True:
             await asyncio.sleep(STATUS_EVERY)
             self._notifier.status(_status_line(view))

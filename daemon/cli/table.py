@@ -1,12 +1,14 @@
 """The table that `sync` and `run` print: each object with its condition, its output and its next run."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncret.config.meta import Document, ObjectRef, member, ref_of
 from syncret.config.resources.kinds import is_shown, role_of
 from syncret.daemon.cli.columns import VERDICTS, Column, Row, Verdict, print_table
+from syncret.daemon.core.plan.actions import Verb
+from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.one_pass import SyncResult
 
 if TYPE_CHECKING:  # sync needs nothing of the daemon's operations
@@ -36,6 +38,11 @@ class ObjectRow(NamedTuple):
     status: str
     remedy: str = "-"
     manifest: str = "-"
+
+    @property
+    def fails(self) -> bool:
+        """Whether it failed, or is not ready."""
+        return self.rank == VERDICTS[False].rank
 
 
 def rows_of(result: SyncResult, output_dir: str) -> list[ObjectRow]:
@@ -99,6 +106,18 @@ def _moment(due: float | None) -> str:
     return f"{datetime.fromtimestamp(due, UTC).time().isoformat('seconds')}Z"
 
 
+def summary(
+    counts: Mapping[Verb, int], *, failed: int, problems: Iterable[HomeProblem], seconds: float, writes: bool
+) -> str:
+    """One line about a pass; without an output folder nothing is `created`."""
+    created, changed, deleted = (counts[verb] for verb in (Verb.CREATE, Verb.UPDATE, Verb.DELETE))
+    done = f"{created} created, {changed} changed, {deleted} deleted"
+    return (
+        f"{done if writes else f'{created + changed} not written'}, {failed} failed, "
+        f"{sum(each.problem.fatal for each in problems)} invalid in {seconds:.1f} s"
+    )
+
+
 def print_objects(rows: Iterable[ObjectRow], *, wide: bool = False) -> None:
     """Print the table on stdout, what fails first; a wide one has manifests, and cuts nothing."""
     columns = (*COLUMNS, MORE) if wide else COLUMNS
@@ -106,7 +125,7 @@ def print_objects(rows: Iterable[ObjectRow], *, wide: bool = False) -> None:
         Row(
             (row.kind, row.name, row.verdict.text, row.next, row.where, row.status, row.remedy)
             + ((row.manifest,) if wide else ()),
-            style=VERDICTS[False].style if row.rank == VERDICTS[False].rank else row.verdict.style,
+            style=VERDICTS[False].style if row.fails else row.verdict.style,
             is_usual=row.rank == VERDICTS[True].rank,
         )
         for row in sorted(rows, key=lambda row: row[:3])

@@ -24,7 +24,7 @@ _TWICE: Final = 2
 
 
 class Progress:
-    """Shows `done/total` on one line of a terminal, and clears the line at the end."""
+    """Shows `done/total` on one line of a terminal, if the stream is one, and clears the line at the end."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -45,7 +45,12 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away, for another one in its place."""
         if self._shown:
+            self._shown = 0.0
             self._stream.write("\r\x1b[K")
             self._stream.flush()
 

@@ -1,7 +1,8 @@
 """Logs what the engine reports: events of objects, failures of stores, bugs; repeated ones less and less."""
 
 from collections.abc import Callable
-from typing import Any
+from logging import DEBUG, INFO, WARNING
+from typing import Any, Final
 
 import structlog
 
@@ -13,6 +14,9 @@ from syncret.providers.errors import SyncError
 from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.kit.retry import Retry
 
+FIRST_WARNINGS: Final = 3
+"""So many warnings are logged before a summary of all."""
+
 log = structlog.get_logger()
 
 
@@ -23,20 +27,28 @@ class EventLogger:
         self,
         repeats: Repeats | None = None,
         manifest_of: Callable[[ObjectRef], object | None] = lambda _: None,
+        is_brief: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`manifest_of` says where the manifest of an object is: a warning names file and line."""
+        """`manifest_of` says where the manifest of an object is: a warning names file and line.
+
+        While `is_brief`, a summary follows: nothing but the first warnings is logged.
+        """
         self._repeats = repeats or Repeats()
         self._manifest_of = manifest_of
+        self._is_brief = is_brief
+        self._warnings = 0
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
         if not warning:
-            log.info(message, object=ref, reason=reason)
+            log.log(DEBUG if self._is_brief() else INFO, message, object=ref, reason=reason)
             return
         times = self._repeats.occurred(ref, f"{reason}: {message}")
         if times:
             place = self._manifest_of(ref)
             fields = {} if place is None else {"manifest": str(place)}
-            log.warning(message, object=ref, reason=reason, **fields, **counted(times))
+            self._warnings += 1
+            level = DEBUG if self._is_brief() and self._warnings > FIRST_WARNINGS else WARNING
+            log.log(level, message, object=ref, reason=reason, **fields, **counted(times))
 
 
 class EngineLogger(NullObserver):

@@ -8,7 +8,7 @@ quote a secret value.
 import asyncio
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import PurePath
 from traceback import walk_tb
@@ -35,10 +35,16 @@ _repeats = Repeats()
 """Of errors of the event loop and of libraries, which may come from any part of the process."""
 
 
-def configure(level: str = "info", form: str = "auto", stream: TextIO | None = None) -> None:
+def configure(
+    level: str = "info",
+    form: str = "auto",
+    stream: TextIO | None = None,
+    before: Callable[[], None] | None = None,
+) -> None:
     """Set up logging for the whole process; `form` auto means console on a terminal, JSON elsewhere.
 
-    The console has colours on a terminal that can show them, unless NO_COLOR is set.
+    The console has colours on a terminal that can show them, unless NO_COLOR is set. `before` is called ahead
+    of each line: a progress line has to make way.
     """
     _repeats.clear()
     out = stream or sys.stderr
@@ -56,6 +62,7 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             plain_errors,
             plain_values,
+            *([] if before is None else [partial(_after, before)]),
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
@@ -63,6 +70,12 @@ def configure(level: str = "info", form: str = "auto", stream: TextIO | None = N
         cache_logger_on_first_use=False,
     )
     logging.basicConfig(level=max(LEVELS[level], logging.WARNING), handlers=[_Forward()], force=True)
+
+
+def _after(act: Callable[[], None], logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    del logger, method
+    act()
+    return event
 
 
 def _for_people(console: Processor, logger: WrappedLogger, method: str, event: EventDict) -> Any:  # noqa: ANN401  # as structlog has it

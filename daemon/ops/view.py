@@ -15,6 +15,7 @@ from syncret.daemon.core.conditions import REACHABLE, READY, RUN_FAILED, seconds
 from syncret.daemon.core.schedule.refresh import PeriodicSpec
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.homes.contract import HomeProblem, StoredObject
+from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.registry import Registry
 
@@ -145,6 +146,8 @@ class View:
     address: str = ""
     """The address of the HTTP server once it serves, with the port that was bound for port 0."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)
+    recorder: PassRecorder = field(default_factory=PassRecorder)
+    """What the first pass wrote."""
 
 
 Serve: TypeAlias = Callable[[View], AbstractAsyncContextManager[None]]

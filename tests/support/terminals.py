@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Final, TextIO
 
 COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
-PROGRESS: Final = re.compile(r"\r\x1b\[K[^\r\n]*")
+CLEARED: Final = re.compile(r"(?m)^.*\r\x1b\[K")
 
 
 class Terminal:
@@ -50,7 +50,7 @@ class Terminal:
     @property
     def text(self) -> str:
         """What a person reads in the end: no colours, and no progress that was cleared again."""
-        return COLOURS.sub("", PROGRESS.sub("", self.raw))
+        return COLOURS.sub("", CLEARED.sub("", self.raw))
 
 
 @contextmanager

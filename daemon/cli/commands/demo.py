@@ -15,6 +15,7 @@ from typing import Final
 from syncret.config.errors import ConfigError, Problem
 from syncret.daemon.cli.commands.run import announce, run_daemon
 from syncret.daemon.cli.settings import run_guarded, settings_of
+from syncret.daemon.cli.terminal import print_text
 from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.ops.view import View
 
@@ -31,6 +32,7 @@ What it wrote: a folder for each Secret, a file for each key. Try in another ter
 Change the banner in the store, and within five seconds the file follows:
   sed -i s/hello/welcome/ {folder}/manifests/01-store.yaml
   cat {folder}/secrets/default/banner/text
+
 """
 
 
@@ -52,8 +54,15 @@ def _run(options: Namespace) -> int:
         def announce_demo(view: View) -> None:
             announce(view)
             here = "" if folder.is_absolute() else ", in this folder"
-            sys.stdout.write(LOOK.format(here=here, folder=shlex.quote(f"{folder}"), syncret=_program()))
-            sys.stdout.write(f"\nCtrl-C finishes the work in progress and stops the demo. {end}\n")
+            text = LOOK.format(here=here, folder=shlex.quote(f"{folder}"), syncret=_program())
+            for line in [
+                *text.splitlines(),
+                f"Ctrl-C finishes the work in progress and stops the demo. {end}",
+            ]:
+                if line.startswith("  "):  # a command, to be copied
+                    sys.stdout.write(f"{line}\n")
+                else:
+                    print_text(sys.stdout, line, rest="")
             sys.stdout.flush()
 
         return run_daemon(_options_of_run(folder), announce_demo)

@@ -6,12 +6,13 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from syncret.config.resources.kinds import SHOWN
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_with_manifests
-from syncret.daemon.cli.table import print_objects, row_of
-from syncret.daemon.cli.terminal import print_text
+from syncret.daemon.cli.table import print_objects, row_of, summary
+from syncret.daemon.cli.terminal import Progress, print_text
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.http import http_service
 from syncret.daemon.ops.notify import Notifier
@@ -19,6 +20,10 @@ from syncret.daemon.ops.view import View
 from syncret.daemon.process import keep_memory_private, raise_file_limit, return_large_blocks
 from syncret.daemon.supervisor import Supervisor
 from syncret.providers.registry import Registry
+
+MANY: Final = 20
+FAILING: Final = 10
+"""Of more objects than MANY only those that fail are shown, and of these so many."""
 
 
 def run(options: Namespace) -> int:
@@ -37,6 +42,7 @@ def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
         notifier=Notifier.from_environ(os.environ),
         services=(http_service, control_service),
         announce=announce,
+        progress=Progress(sys.stderr) if sys.stdout.isatty() and sys.stderr.isatty() else None,
     )
     asyncio.run(supervisor.run())
     return OK
@@ -48,17 +54,7 @@ def announce(view: View) -> None:
         sys.stdout.isatty() or view.settings.log_format == "console"
     ):
         return
-    controllers = view.running
-    print_objects(
-        row_of(
-            stored.document,
-            error=controllers.context.memory.failure(stored.ref),
-            due=controllers.engine.due(stored.ref),
-            output_dir=view.settings.output_dir,
-        )
-        for kind in SHOWN
-        for stored in controllers.inventory.list(kind.group_kind)
-    )
+    _print_objects(view)
     if not view.settings.output_dir:
         sys.stdout.write("\n")
         print_text(sys.stdout, f"no file is written: {NO_OUTPUT_DIR}")
@@ -69,3 +65,35 @@ def announce(view: View) -> None:
     if view.settings.socket:
         print_text(sys.stdout, f"ask it: syncret status --socket {view.settings.socket}")
     sys.stdout.flush()
+
+
+def _print_objects(view: View) -> None:
+    """Print a table of all objects, or of those that fail if there are many, and what the first pass did."""
+    running, settings, recorder = view.running, view.settings, view.recorder
+    rows = [
+        row_of(
+            stored.document,
+            error=running.context.memory.failure(stored.ref),
+            due=running.engine.due(stored.ref),
+            output_dir=settings.output_dir,
+        )
+        for kind in SHOWN
+        for stored in running.inventory.list(kind.group_kind)
+    ]
+    failing = [row for row in rows if row.fails]
+    shown = rows if len(rows) <= MANY else failing[:FAILING]
+    if shown:
+        print_objects(shown)
+    if len(rows) > MANY:
+        hidden = len(failing) - len(shown)
+        more = f", {hidden} of them not shown here" if hidden else ""
+        print_text(sys.stdout, f"{len(rows)} objects, {len(failing)} not in order{more}")
+    if recorder.seconds is not None:
+        line = summary(
+            recorder.counts(),
+            failed=len(running.engine.failing),
+            problems=view.problems,
+            seconds=recorder.seconds,
+            writes=bool(settings.output_dir),
+        )
+        print_text(sys.stdout, line)

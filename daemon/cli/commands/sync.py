@@ -11,9 +11,8 @@ from syncret.config.meta import Document
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_problems, print_yaml
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, ONE_SHOT, run_guarded, settings_with_manifests
-from syncret.daemon.cli.table import print_objects, rows_of
+from syncret.daemon.cli.table import print_objects, rows_of, summary
 from syncret.daemon.cli.terminal import Progress, print_text
-from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.core.redact import redacted
 from syncret.daemon.one_pass import SyncResult, one_pass
 from syncret.daemon.process import keep_memory_private, raise_file_limit
@@ -47,7 +46,14 @@ def _run(options: Namespace) -> int:
         if not settings.output_dir:
             sys.stdout.write("\n")
             print_text(sys.stdout, f"no file was written: {NO_OUTPUT_DIR}")
-        _summary(result, time.monotonic() - begin, writes=bool(settings.output_dir))
+        line = summary(
+            Counter(change.verb for change in result.written),
+            failed=len(result.errors),
+            problems=result.problems,
+            seconds=time.monotonic() - begin,
+            writes=bool(settings.output_dir),
+        )
+        print_text(sys.stderr, line)
     else:
         show = print_yaml if options.output == "yaml" else print_json
         show(_as_list(result, show_values=options.show_values))
@@ -63,14 +69,3 @@ def _as_list(result: SyncResult, *, show_values: bool) -> Document:
         "kind": "List",
         "items": items if show_values else [redacted(item) for item in items],
     }
-
-
-def _summary(result: SyncResult, seconds: float, *, writes: bool) -> None:
-    counts = Counter(change.verb for change in result.written)
-    created, changed, deleted = (counts[verb] for verb in (Verb.CREATE, Verb.UPDATE, Verb.DELETE))
-    done = f"{created} created, {changed} changed, {deleted} deleted"
-    print_text(
-        sys.stderr,
-        f"{done if writes else f'{created + changed} not written'}, {len(result.errors)} failed, "
-        f"{sum(each.problem.fatal for each in result.problems)} invalid in {seconds:.1f} s",
-    )

@@ -177,10 +177,10 @@ def _run(commands: Commands) -> None:
         commands,
         "run",
         "run the daemon: keep everything in sync",
-        "Watches the manifests, refreshes what is due, retries what failed. SIGTERM and Ctrl-C finish the "
-        "work in progress and exit with 0, a second one ends at once; SIGHUP reads the settings again. Exit "
-        "code 2 if the settings are wrong, 3 if the state, the output folder, the address or the socket "
-        "cannot be used.",
+        "Watches the manifests, refreshes what is due, retries what failed. On a terminal it shows progress "
+        "and a summary of the first pass, then the log. SIGTERM and Ctrl-C finish the work in progress and "
+        "exit with 0, a second one ends at once; SIGHUP reads the settings again. Exit code 2 if the "
+        "settings are wrong, 3 if the state, the output folder, the address or the socket cannot be used.",
         "syncret run -f manifests/ --output-dir out --state out.db --socket out.sock",
         "syncret run --config /etc/syncret/syncret.yaml",
     )

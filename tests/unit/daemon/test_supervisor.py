@@ -7,10 +7,13 @@ import signal
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Literal
 
+import msgspec
 import pytest
 
 from syncret.config.settings import Settings
+from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import Serve, Service, View
@@ -134,3 +137,66 @@ async def test_the_watchdog_is_fed_while_a_life_ends(settings: Settings, tmp_pat
         )
         await supervisor.run()
     assert fed[0] > 1
+
+
+class Shown:
+    """A progress line, as a person sees it."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int]] = []
+        self.visible = False
+
+    def show(self, done: int, total: int) -> None:
+        self.seen.append((done, total))
+        self.visible = True
+
+    def clear(self) -> None:
+        self.visible = False
+
+
+OBJECTS = MANIFEST.replace("data: []", "data: [{key: k, value: v}]") + "".join(
+    f"""\
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: app-{number}}}
+spec: {{secretStoreRef: {{name: demo}}, data: [{{secretKey: a, remoteRef: {{key: {key}}}}}]}}
+"""
+    for number, key in enumerate(["k", "k", "gone"])
+)
+
+
+@pytest.mark.parametrize(
+    ("log_format", "created"),
+    [pytest.param("console", 0, id="for-a-person"), pytest.param("json", 2, id="for-a-program")],
+)
+async def test_a_person_sees_progress_and_a_summary_of_the_first_pass(
+    log_format: Literal["console", "json"],
+    created: int,
+    settings: Settings,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "manifests.yaml").write_text(OBJECTS)
+    progress = Shown()
+    counts: list[tuple[int, bool]] = []
+
+    def announce(view: View) -> None:
+        counts.append((view.recorder.counts()[Verb.CREATE], progress.visible))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    supervisor = Supervisor(
+        lambda: msgspec.structs.replace(settings, log_format=log_format),
+        registry=Registry(),
+        notifier=Notifier.from_environ({}),
+        announce=announce,
+        progress=progress,
+    )
+    await supervisor.run()
+    log = capsys.readouterr().err
+    assert log.count("created") == created
+    assert log.count("gone does not exist") == 1
+    person = log_format == "console"
+    assert counts == [(2 if person else 0, False)]
+    assert progress.seen[-1:] == ([(4, 4)] if person else [])
+    assert not progress.visible

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.homes.contract import StorageUnavailable
-from syncret.daemon.ops.event_log import EngineLogger, EventLogger
+from syncret.daemon.ops.event_log import FIRST_WARNINGS, EngineLogger, EventLogger
 from syncret.daemon.ops.repeats import Repeats
 from syncret.providers.contract import PushItem, Receiver, SecretBytes
 from syncret.providers.errors import Denied, Unavailable
@@ -130,6 +130,25 @@ def test_events_carry_their_object_and_reason() -> None:
     assert [(line["log_level"], line["event"], line["reason"], line["object"]) for line in lines] == [
         ("warning", "could not update secret", "UpdateFailed", REF),
         ("info", "Secret created", "Created", REF),
+    ]
+
+
+def test_before_a_summary_only_the_first_warnings_are_logged() -> None:
+    brief = True
+    events = EventLogger(is_brief=lambda: brief)
+    refs = [REF._replace(name=f"app-{number}") for number in range(FIRST_WARNINGS + 2)]
+    with capture_logs() as lines:
+        for ref in refs:
+            events.event(ref, warning=False, reason="Created", message="Secret created")
+            events.event(ref, warning=True, reason="UpdateFailed", message="could not update secret")
+        brief = False
+        events.event(REF, warning=False, reason="Created", message="Secret created")
+        events.event(REF, warning=True, reason="UpdateFailed", message="could not update secret")
+    shown = [(line["log_level"], line["object"].name) for line in lines if line["log_level"] != "debug"]
+    assert shown == [
+        *(("warning", ref.name) for ref in refs[:FIRST_WARNINGS]),
+        ("info", REF.name),
+        ("warning", REF.name),
     ]
 
 

@@ -1,6 +1,7 @@
 """`syncret run` as a process: how it begins, answers and ends, and what it says where it cannot begin."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from typing import Final
 import pytest
 
 from syncret.daemon.signals import SAME_REQUEST
+from tests.support.terminals import terminal
 
 pytestmark = pytest.mark.slow
 
@@ -242,3 +244,41 @@ def test_wrong_settings_end_before_anything_begins(
     assert ran.returncode == code
     assert message in ran.stderr
     assert not (tmp_path / "state.db").exists()
+
+
+MANY: Final = MANIFESTS + "".join(
+    f"""\
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {{name: app-{number}, namespace: default}}
+spec:
+  secretStoreRef: {{name: demo}}
+  data: [{{secretKey: password, remoteRef: {{key: {"database" if number % 2 else "gone"}}}}}]
+"""
+    for number in range(30)
+)
+
+
+def test_on_a_terminal_it_shows_progress_and_a_summary_of_many_objects(tmp_path: Path) -> None:
+    words = command(tmp_path, "--listen", "")
+    (tmp_path / "manifests.yaml").write_text(MANY)
+    with terminal(80) as screen:
+        environ = {**os.environ, "TERM": "xterm", "SYNCRET_LOG_FORMAT": "auto"}
+        process = subprocess.Popen(words, stdout=screen.stream, stderr=screen.stream, env=environ)
+        try:
+            deadline = time.monotonic() + 20
+            while "ask it:" not in screen.raw and time.monotonic() < deadline:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10) == 0
+        finally:
+            process.kill()
+    assert "\r\x1b[Ksyncing " in screen.raw
+    assert "syncing" not in screen.text
+    assert "created object=" not in screen.text
+    assert screen.text.count("[warning ") == 3
+    table = screen.text.partition("KIND ")[2]
+    assert table.count("ExternalSecret  default/app-") == 10
+    assert "\n32 objects, 15 not in order, 5 of them not shown here\n" in table
+    assert "\n16 created, 0 changed, 0 deleted, 15 failed, 0 invalid in " in table
