@@ -11,13 +11,25 @@ Not found is data, not an error. A message never quotes a response body or a val
 """
 
 from copy import copy
-from typing import Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from syncret.config.paths import join
 
+_LONGEST: Final = 1000
+_BEGIN: Final = 600
+"""Characters of a message that is cut, up to the cut: what was done. What failed is at its end."""
+
+
+def shortened(text: str) -> str:
+    """The text, cut in the middle if a key or a path makes it longer than a condition should be."""
+    if len(text) <= _LONGEST:
+        return text
+    left_out = len(text) - _LONGEST
+    return f"{text[:_BEGIN]}... {left_out} characters ...{text[_BEGIN + left_out :]}"
+
 
 class SyncError(Exception):
-    """A call to a secret manager failed.
+    """A call to a secret manager failed. The message may quote keys and paths; it is cut if it is too long.
 
     `place` is the field path of the entry that needs the value; empty until the reconciler fills it in.
     `field` is the path of the text that is wrong, such as a template, and `text_line` a line within it; it
@@ -25,12 +37,12 @@ class SyncError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        self.message = message
-        self.hint = hint
+        self.message = shortened(message)
+        self.hint = shortened(hint)
         self.place = ""
         self.field = ""
         self.text_line = 0
-        super().__init__(message)
+        super().__init__(self.message)
 
     def at(self, place: str) -> Self:
         """A copy of the error with the field path of one entry: one failed call may serve many entries."""
@@ -41,7 +53,7 @@ class SyncError(Exception):
     def within(self, action: str) -> Self:
         """A copy of the error, as the reason why `action` failed."""
         copied = copy(self)
-        copied.message = f"{action}: {self.message}"
+        copied.message = shortened(f"{action}: {self.message}")
         copied.args = (copied.message,)
         return copied
 

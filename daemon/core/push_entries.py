@@ -26,7 +26,7 @@ from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import SecretSink
 from syncret.daemon.core.selectors import matches
 from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import Malformed, OverBudget, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.work import Work
@@ -152,7 +152,9 @@ def entries(
 ) -> tuple[PushEntry, ...]:
     """Everything to push to `store`; raises Malformed, naming all that collide, before anything is pushed."""
     expanded = _expand(spec, source, store, work, transform)
-    explicit = {_original_key(item, source, work) for item in spec.data}
+    explicit = {
+        _original_key(item, source, work, f"spec.data[{index}]") for index, item in enumerate(spec.data)
+    }
     merged = [entry for entry in expanded if entry.secret_key not in explicit]
     merged += [
         PushEntry(
@@ -179,17 +181,19 @@ def store_entries(
                 try:
                     pushes.append(Push(entry, _item(entry, source, work)))  # those before an error count
                 except SyncError as refused:
-                    raise refused.below(_field_of_key(spec, entry)) from None
+                    raise refused.below(field_of_push(spec, entry)) from None
     except SyncError as raised:
         error = raised
     return StoreEntries(store=store, pushes=tuple(pushes), error=error)
 
 
-def _field_of_key(spec: PushSecretSpec, entry: PushEntry) -> str:
-    """The entry of `data` that names a key; empty for what `dataTo` makes."""
-    keys_of_data = [item.match.secret_key for item in spec.data]
-    known = entry.secret_key in keys_of_data
-    return f"spec.data[{keys_of_data.index(entry.secret_key)}]" if known else ""
+def field_of_push(spec: PushSecretSpec, entry: PushEntry) -> str:
+    """The entry of `data` that a push comes from; empty for what `dataTo` makes."""
+    for index, item in enumerate(spec.data):
+        remote = item.match.remote_ref
+        if (item.match.secret_key, remote.remote_key, remote.property) == (entry.secret_key, *entry.target):
+            return f"spec.data[{index}]"
+    return ""
 
 
 def _item(entry: PushEntry, source: Source, work: Work) -> PushItem:
@@ -331,12 +335,15 @@ def _meant_for(ref: PushStoreRef, store: Store) -> bool:
     return ref.label_selector is not None and matches(ref.label_selector, dict(store.labels))
 
 
-def _original_key(item: PushData, source: Mapping[str, bytes], work: Work) -> str:
+def _original_key(item: PushData, source: Mapping[str, bytes], work: Work, field: str) -> str:
     """The key of the source behind an explicit entry, which may name it as it is after conversion."""
     wanted = item.match.secret_key
     if item.conversion_strategy == "None":
         return wanted
-    work.step(_KEY_COST * len(source))
+    try:
+        work.step(_KEY_COST * len(source))
+    except OverBudget as error:
+        raise error.below(field) from None
     return next((key for key in source if keys.reverse(item.conversion_strategy, key) == wanted), wanted)
 
 

@@ -14,7 +14,7 @@ from syncret.daemon.core.conditions import seconds
 from syncret.daemon.core.digest import data_hash, text_hash
 from syncret.daemon.core.ownership import DATA_HASH, MANAGED, claim
 from syncret.daemon.core.rendering import Rendering
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, OverBudget
 from syncret.providers.work import Work
 
 LONGEST_NAME = 63
@@ -96,10 +96,16 @@ def is_written_by(resource: ExternalSecret, secret: Document) -> bool:
     return (len(version), version) > (len(own), own) and is_intact(secret, secret_data(secret))
 
 
-def pay_for_keys(values: Mapping[str, bytes], work: Work) -> None:
-    """Pay for what is done later with many keys, each of which becomes a file, and with their values."""
+def pay_for_keys(values: Mapping[str, bytes], work: Work, place: str) -> None:
+    """Pay for what is done later with many keys, each of which becomes a file, and with their values.
+
+    `place` is the field path of what they are for.
+    """
     many = max(len(values) - _FEW_KEYS, 0)
-    work.take(_KEY_COST * many, _COPIES * sum(map(len, values.values())))
+    try:
+        work.take(_KEY_COST * many, _COPIES * sum(map(len, values.values())))
+    except OverBudget as error:
+        raise error.at(place) from None
 
 
 class SecretSink:

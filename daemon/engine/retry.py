@@ -13,7 +13,7 @@ from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.engine.work import call_work
 from syncret.daemon.homes.contract import Conflict, WatchEvent
-from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.errors import Denied, Malformed, OverBudget, SyncError, Throttled, Unavailable
 from syncret.providers.kit.retry import PAUSES, Doubling, RetryPolicy
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ MAX_CONFLICT_RETRIES: Final = 5
 """Conflicts in a row that are run again at once; further ones wait like any failure."""
 
 SLOW: Final = 5
-"""Doublings that Denied and Malformed skip: only a change helps them, and a change starts a run anyway."""
+"""Doublings that are skipped by what only a change helps: a change starts a run anyway."""
 
 JITTER: Final = 0.2
 """The share of a pause that is added at random, so that objects that failed together spread out."""
@@ -67,7 +67,7 @@ class RetryRules(Struct, frozen=True):
 
     def pause(self, failure: Failure, failures: int, *, chance: float = 0.0) -> float:
         """Seconds until the retry; never less than the server asked for."""
-        skipped = SLOW if isinstance(failure, Denied | Malformed) else 0
+        skipped = SLOW if isinstance(failure, Denied | Malformed | OverBudget) else 0
         pause = self.pauses.pause(failures + skipped, chance=chance)
         if isinstance(failure, Throttled) and failure.retry_after is not None:
             pause = max(pause, failure.retry_after * (1 + self.pauses.jitter * chance))

@@ -18,7 +18,7 @@ from syncret.daemon.core.rendering import Sources, sources_of
 from syncret.daemon.core.secret import secret_data
 from syncret.daemon.engine.work import TimeLimit
 from syncret.daemon.homes.contract import ObjectReader
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import OverBudget
 from syncret.providers.work import MEGABYTE, Work
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class TemplateLimits(msgspec.Struct, frozen=True, kw_only=True):
     time: float = 0.1
     """Seconds of work, by the count of steps and not by the clock."""
     memory: int = 10 * MEGABYTE
-    keys: int = 10
+    keys: int | None = 10
+    """None: those of a request, which makes none."""
     timeout: float = 10.0
     """Seconds by the clock, keys and certificates included; 0: no limit."""
 
@@ -66,7 +67,7 @@ class Templates:
 
     def request(self, template: str, data: Mapping[str, Mapping[str, str]], work: Work) -> str:
         """One template of a request, which makes no keys: it is rendered at every read. Raises Malformed."""
-        return SyncTemplates(self._moment(), structs.replace(self._limits, keys=0), work).request(
+        return SyncTemplates(self._moment(), structs.replace(self._limits, keys=None), work).request(
             template, data
         )
 
@@ -75,7 +76,9 @@ class Templates:
         """How long what renders templates may take in a thread."""
         limit = self._limits.timeout
         hint = "make fewer keys in it, or raise templateTimeout"
-        return TimeLimit(limit, Malformed(f"the template was not done within {limit:g} s", hint=hint))
+        return TimeLimit(
+            limit, OverBudget(f"the template takes longer than templateTimeout ({limit:g} s)", hint=hint)
+        )
 
     def _moment(self) -> datetime:
         return datetime.fromtimestamp(self._now(), UTC).astimezone()

@@ -76,7 +76,8 @@ class _ThreadWork(Work):
             return self._processes.call(self._seconds, function, *arguments)
         except OutOfTime:
             raise OverBudget(
-                f"{doing} took longer than {self._seconds:g} s", hint="replace it, or raise templateTimeout"
+                f"{doing} took longer than templateTimeout ({self._seconds:g} s)",
+                hint="replace it, or raise the setting",
             ) from None
         except OutOfMemory:
             raise OverBudget(f"{doing} took more memory than there is for it", hint="replace it") from None

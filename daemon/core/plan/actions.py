@@ -9,7 +9,7 @@ from msgspec import Struct
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.kinds import role_of
 from syncret.daemon.core.ownership import Refusal
-from syncret.providers.errors import Malformed, OverBudget
+from syncret.providers.errors import Malformed, OverBudget, shortened
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -119,9 +119,17 @@ def condition_message(verdict: Verdict) -> str:
     if error is None:
         return verdict.message
     reason = error.detail if isinstance(error, Refusal) else getattr(error, "message", "") or str(error)
-    if not reason or verdict.message.endswith(reason):
-        return verdict.message
-    return f"{verdict.message}: {reason}" if verdict.message else reason
+    message, where = verdict.message, _entry(error)
+    if where and where not in message:
+        message, reason = message.removesuffix(reason).removesuffix(": "), f"{where}: {reason}"
+    if not reason or message.endswith(reason):
+        return message
+    return f"{message}: {reason}" if message else reason
+
+
+def _entry(error: Exception) -> str:
+    """The path of the entry that asks for too much: what to change, where the reason names none."""
+    return shortened(error.field or error.place) if isinstance(error, OverBudget) else ""
 
 
 def failed_event(reason: str, verdict: Verdict) -> Event:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import Document
 from syncret.config.resources.base import ConditionStatus
-from syncret.config.resources.push_secret import PushSecret, PushSecretStatus
+from syncret.config.resources.push_secret import PushSecret, PushSecretSpec, PushSecretStatus
 from syncret.daemon.core import conditions, push_entries
 from syncret.daemon.core.assemble import Transform
 from syncret.daemon.core.needs import StoreName
@@ -167,7 +167,7 @@ def decide(resource: PushSecret, observed: PushObserved, needed: PushNeeds, exis
     verdict = Verdict(reason=SYNCED, message=_synced_message(resource))
     if not observed.sources:
         return PushPlan(verdict=verdict)
-    stores = [_without_existing(each, existing.get(each.store)) for each in needed.stores]
+    stores = [_without_existing(resource.spec, each, existing.get(each.store)) for each in needed.stores]
     operations = {
         str(each.store): StoreOperations(
             store=StoreName(each.store.kind, each.store.name),
@@ -224,7 +224,7 @@ def _source_missing(resource: PushSecret, error: SourceMissing) -> PushPlan:
 
 
 def _without_existing(
-    entries: StoreEntries, existing: Mapping[RemoteTarget, bool | SyncError] | None
+    spec: PushSecretSpec, entries: StoreEntries, existing: Mapping[RemoteTarget, bool | SyncError] | None
 ) -> StoreEntries:
     """With updatePolicy IfNotExists what exists stays as it is, be it by an earlier push of this run."""
     if existing is None:
@@ -235,7 +235,8 @@ def _without_existing(
         target = push.entry.target
         answer = target in made or existing[target]
         if isinstance(answer, SyncError):
-            return StoreEntries(store=entries.store, pushes=tuple(pushes), error=answer)
+            error = answer.below(push_entries.field_of_push(spec, push.entry))
+            return StoreEntries(store=entries.store, pushes=tuple(pushes), error=error)
         pushes.append(Push(push.entry, None) if answer else push)
         made |= {target, RemoteTarget(target.remote_key)}
     return StoreEntries(store=entries.store, pushes=tuple(pushes), error=entries.error)

@@ -180,7 +180,10 @@ class _Run:
             return await read_sources(self._context, selector, namespace)
         if obstacle(self._resource, observed) is not None:
             return ()
-        values = await generated.generate(GENERATED, selector.generator_ref)
+        try:
+            values = await generated.generate(GENERATED, selector.generator_ref)
+        except SyncError as error:
+            raise error.below("spec.selector.generatorRef") from error
         return (generated_source(namespace, {key: value.raw for key, value in values.items()}),)
 
     async def _needs(self, observed: PushObserved) -> PushNeeds:

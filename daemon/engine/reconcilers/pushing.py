@@ -9,7 +9,7 @@ from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.plan.push_operations import Done, StoreOperations, push_error
 from syncret.daemon.core.plan.push_secret import Existing, SourceMissing
 from syncret.daemon.core.plan.secret_store import PendingDependency
-from syncret.daemon.core.push_entries import Source, Store
+from syncret.daemon.core.push_entries import Source, Store, field_of_push
 from syncret.daemon.core.secret import secret_data
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.reconcilers.stores import usable_store
@@ -65,6 +65,7 @@ class Pusher:
         self._work = work
         self._context = context
         self._writes = writes
+        self._resource = resource
         self._namespace = resource.metadata.namespace
 
     async def look_up(self, lookups: Mapping[Store, Sequence[RemoteTarget]]) -> Existing:
@@ -111,7 +112,8 @@ class Pusher:
                     await session.push(item)
             except SyncError as error:
                 what = f"could not write remote ref {entry.secret_key} to target secretstore {store.name}"
-                return Done(pushed=count, push_error=error.within(what))
+                failed = error.within(what).below(field_of_push(self._resource.spec, entry))
+                return Done(pushed=count, push_error=failed)
             count += 1
         return Done(pushed=count, push_error=operations.error)
 

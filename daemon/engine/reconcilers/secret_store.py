@@ -22,7 +22,7 @@ from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_final
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
-from syncret.providers.errors import SyncError, Unavailable
+from syncret.providers.errors import OverBudget, SyncError, Unavailable
 
 
 class SecretStoreReconciler:
@@ -108,7 +108,8 @@ class SecretStoreReconciler:
             failed = "unable to validate store"
             probe = Probe(await session.probe(), capabilities)
         except SyncError as error:
-            probe = Probe(failed=failed, error=error)
+            placed = error.below("spec.provider") if isinstance(error, OverBudget) else error
+            probe = Probe(failed=failed, error=placed)
         now = self._context.clock.now()
         if probe.error is None:
             self._probed[stored.ref] = probed = probed_now(store, now, self._context.options)

@@ -1,6 +1,7 @@
 """What syncret says to the questions that the oracle is asked."""
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from syncret.providers.kit.golang.gjson.walk import find
 from syncret.providers.work import Work
 from tests.suites.oracle.client import Answer
 
-BUDGET: Final = "budget of"
+LIMIT: Final = re.compile("template(Time|Memory|Keys) allows")
 """In the message of every bound: such a refusal is no difference, the bounds are documented."""
 
 
@@ -55,7 +56,7 @@ def rendered(
             operator.string_data(data or {}) if dot is None else dot, context(), missing_key=missing_key
         )
     except TemplateError as error:
-        return Answer(failed="execute", why=str(error), bounded=BUDGET in str(error))
+        return Answer(failed="execute", why=str(error), bounded=LIMIT.search(str(error)) is not None)
     return Answer(made)
 
 
@@ -112,4 +113,4 @@ def _asked(run: Callable[[], object]) -> Answer:
     try:
         return Answer(run())
     except Malformed as error:
-        return Answer(failed="failed", why=error.message, bounded=BUDGET in error.message)
+        return Answer(failed="failed", why=error.message, bounded=LIMIT.search(error.message) is not None)

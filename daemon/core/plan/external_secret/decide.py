@@ -72,7 +72,7 @@ def decide(
     """The plan. A template requires `render`, which is given if the resource has one."""
     try:
         found = assemble(resource.spec, fetched, work, transform=transform)
-        pay_for_keys(found.data, work)
+        pay_for_keys(found.data, work, "spec.target")
     except SyncError as error:
         return Plan(verdict=_not_fetched(resource, error))
     if found.data or resource.spec.target.deletion_policy == "Merge":
@@ -86,6 +86,7 @@ def not_decided(resource: ExternalSecret, observed: Observed, error: SyncError) 
     """The plan where templates were stopped because they took too long."""
     if resource.spec.target.template is None:
         return Plan(verdict=_not_fetched(resource, error))
+    error = error if error.field else error.below("spec.target.template")
     return Plan(
         verdict=_failed(resource, form_of(resource).wording.unrendered, error, _bound(resource, observed))
     )

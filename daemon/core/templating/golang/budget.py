@@ -23,7 +23,7 @@ class Budget(Work):
         seconds: how long a usual machine takes for all steps.
         memory: bytes that functions may make, for all results of the rendering together.
         output: bytes that the template may write; as many as `memory` by default.
-        keys: keys and certificates that may be generated.
+        keys: keys and certificates that may be generated; None: a request, which makes none.
         depth: levels of templates that invoke one another.
         at_once: nothing that takes long in one piece is begun.
     """
@@ -36,7 +36,7 @@ class Budget(Work):
         seconds: float = 0.1,
         memory: int = 10 * MEGABYTE,
         output: int | None = None,
-        keys: int = 10,
+        keys: int | None = 10,
         depth: int = 100,
         at_once: bool = False,
     ) -> None:
@@ -50,7 +50,7 @@ class Budget(Work):
         """Charge for work."""
         self.steps -= count
         if self.steps < 0:
-            raise FunctionError("the template does more than its budget of work allows")
+            raise FunctionError("the template does more work than templateTime allows")
 
     def make(self, size: int) -> None:
         """Charge for `size` bytes that will be made, and for the work of filling them."""
@@ -60,7 +60,7 @@ class Budget(Work):
         """Charge for work and bytes."""
         self.memory -= memory
         if self.memory < 0:
-            raise FunctionError("the template makes more data than its budget of memory allows")
+            raise FunctionError("the template makes more data than templateMemory allows")
         self.step(steps)
 
     def look_at_each(self, text: str) -> None:
@@ -77,13 +77,15 @@ class Budget(Work):
         """Charge for `size` bytes of output."""
         self.output -= size
         if self.output < 0:
-            raise FunctionError("the template writes more than its budget of output allows")
+            raise FunctionError("the template writes more data than templateMemory allows")
 
     def make_key(self) -> None:
         """Charge for one key or certificate."""
+        if self.keys is None:
+            raise FunctionError("the template of a request makes no keys: it is rendered at every read")
         self.keys -= 1
         if self.keys < 0:
-            raise FunctionError("the template makes more keys than its budget allows")
+            raise FunctionError("the template makes more keys than templateKeys allows")
         self.begin_long()
 
     def apart(self, doing: str, function: Callable[..., T], *arguments: object) -> T:
@@ -107,4 +109,4 @@ class Budget(Work):
     @property
     def spent(self) -> bool:
         """Whether a limit has been exceeded."""
-        return super().spent or self.output < 0 or self.keys < 0
+        return super().spent or self.output < 0 or (self.keys or 0) < 0

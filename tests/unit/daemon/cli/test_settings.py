@@ -136,7 +136,7 @@ def test_templates_have_the_limits_of_the_settings(
     Path("syncret.yaml").write_text("templateKeys: 0\n")
     refused = ran(capsys, "template", "--config", "syncret.yaml", "key.tpl")
     assert refused[0] == 1
-    assert "more keys than its budget allows" in refused[2]
+    assert "more keys than templateKeys allows" in refused[2]
     monkeypatch.setenv("SYNCRET_TEMPLATE_KEYS", "1")
     assert ran(capsys, "template", "--config", "syncret.yaml", "key.tpl")[0] == 0
     assert ran(capsys, "template", "--set", "templateKeys=0", "key.tpl")[0] == 1

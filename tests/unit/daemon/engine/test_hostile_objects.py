@@ -9,10 +9,13 @@ from typing import Any, Final
 import pytest
 from msgspec import convert
 
-from syncret.config.resources.external_secret import ExternalSecretSpec
+from syncret.config.resources.external_secret import ExternalSecret, ExternalSecretSpec
 from syncret.config.resources.push_secret import PushSecretSpec
 from syncret.daemon.core.assemble import assemble
 from syncret.daemon.core.needs import Answer, needs
+from syncret.daemon.core.plan.actions import condition_message
+from syncret.daemon.core.plan.external_secret.decide import decide
+from syncret.daemon.core.plan.external_secret.next_step import Observed
 from syncret.daemon.core.push_entries import Source, Store, store_entries
 from syncret.daemon.engine.templates import Templates
 from syncret.providers.contract import SecretBytes
@@ -148,7 +151,7 @@ def test_a_map(operations: list[dict[str, Any]], values: Mapping[str, bytes], pl
         assembled(rewrites(*operations), values)(Work())
     message = str(caught.value)
     assert message.startswith(f"spec.dataFrom[0]: {place}")
-    assert TIME in message or MEMORY in message or "budget of work" in message
+    assert TIME in message or MEMORY in message or "templateTime" in message
 
 
 def test_the_entry_that_uses_up_the_budget_is_named() -> None:
@@ -191,6 +194,54 @@ def test_a_push(rewrite: Iterable[Mapping[str, Any]]) -> None:
     found = store_entries(spec, [source], Store("SecretStore", "s"), Work(), transform=lambda _: str)
     assert isinstance(found.error, OverBudget)
     assert str(found.error).startswith("failed to expand dataTo: dataTo[0]: rewrite failed: rewrite[")
+    assert found.error.field.startswith("spec.dataTo[0].rewrite[")
+    assert len(str(found.error)) < 1200
+
+
+@pytest.mark.parametrize(
+    ("entry", "work"),
+    [
+        pytest.param(
+            {"conversionStrategy": "ReverseUnicode"}, Work(seconds=0.0005), id="to look for its key"
+        ),
+        pytest.param(
+            {"match": {"remoteRef": {"remoteKey": "r"}}}, Work(memory=400_000), id="the whole Secret"
+        ),
+    ],
+)
+def test_the_entry_of_a_push_that_asks_for_too_much_is_named(entry: Mapping[str, Any], work: Work) -> None:
+    first = {"match": {"secretKey": "a", "remoteRef": {"remoteKey": "first"}}}
+    spec = convert(
+        {
+            "secretStoreRefs": [{"name": "s"}],
+            "selector": {"secret": {"name": "src"}},
+            "data": [first, {**first, **entry}],
+        },
+        PushSecretSpec,
+    )
+    values = {"a": b"1"} | {f"k{number}": b"v" * 100 for number in range(900)}
+    source = Source({"metadata": {"name": "src"}}, values)
+    found = store_entries(spec, [source], Store("SecretStore", "s"), work, transform=lambda _: str)
+    assert isinstance(found.error, OverBudget)
+    assert found.error.field == "spec.data[1]"
+
+
+def test_a_secret_that_is_too_much_is_named_as_a_whole() -> None:
+    spec = {"secretStoreRef": {"name": "s"}, "data": [{"secretKey": "k", "remoteRef": {"key": "k"}}]}
+    resource = convert(
+        {
+            "metadata": {"name": "x", "namespace": "default"},
+            "spec": spec,
+            "apiVersion": "v1",
+            "kind": "ExternalSecret",
+        },
+        ExternalSecret,
+    )
+    answers = dict.fromkeys(needs(resource.spec), SecretBytes(b"v" * 2000))
+    plan = decide(resource, Observed(), answers, Work(memory=5000), render=None, transform=lambda _: str)
+    assert condition_message(plan.verdict).endswith(
+        ": spec.target: the object makes more data than workMemory allows"
+    )
 
 
 def test_passwords() -> None:

@@ -8,7 +8,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.engine.retry import MAX_CONFLICT_RETRIES, LoginBackoff, call_policy, rules_of
 from syncret.daemon.homes.contract import Conflict, StorageUnavailable
-from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.errors import Denied, Malformed, OverBudget, SyncError, Throttled, Unavailable
 from syncret.providers.kit.retry import DEFAULT, PAUSES, RetryPolicy
 
 RULES = rules_of(Settings(retry_min=1, retry_max=300, spread=True))
@@ -28,6 +28,7 @@ NOW = 1000.0
         pytest.param(1, Conflict("x"), 1, id="one conflict too many"),
         pytest.param(1, Denied("x"), 32, id="denied is slow"),
         pytest.param(1, Malformed("x"), 32, id="malformed is slow"),
+        pytest.param(1, OverBudget("x"), 32, id="so is what asks for too much"),
         pytest.param(9, Denied("x"), 300, id="and bounded"),
         pytest.param(1, Throttled("x"), 1, id="throttled without a word"),
         pytest.param(1, Throttled("x", retry_after=50), 50, id="the server's word"),

@@ -120,7 +120,7 @@ async def test_the_loop_stays_free_while_keys_are_made(threads: WorkThreads) -> 
 async def test_the_clock_limits_what_the_count_of_steps_does_not(threads: WorkThreads) -> None:
     limits = TemplateLimits(timeout=0.05)
     begin = time.monotonic()
-    with pytest.raises(Malformed, match=r"not done within 0\.05 s"):
+    with pytest.raises(OverBudget, match=r"templateTimeout \(0\.05 s\)"):
         await threads.sync().run(rendering(KEYS, limits), Templates(time.time, limits).time_limit)
     assert time.monotonic() - begin < 2
 
@@ -188,7 +188,7 @@ async def test_one_long_call_is_made_in_a_process(threads: WorkThreads) -> None:
 
 async def test_a_call_apart_has_a_deadline() -> None:
     threads = WorkThreads(WorkLimits(call=0.2))
-    with pytest.raises(OverBudget, match=r"^sleeping took longer than 0\.2 s$"):
+    with pytest.raises(OverBudget, match=r"^sleeping took longer than templateTimeout \(0\.2 s\)$"):
         await threads.compute(lambda work: work.apart("sleeping", time.sleep, 60))
     threads.close()
 
@@ -213,7 +213,9 @@ async def test_a_key_store_that_asks_for_billions_of_rounds_ends() -> None:
         return Templates(time.time).of(work).render("t", '{{ .k | pkcs12keyPass "p" }}', data)
 
     try:
-        with pytest.raises(OverBudget, match=r"key t: reading a PKCS#12 file took longer than 0\.3 s$"):
+        with pytest.raises(
+            OverBudget, match=r"key t: reading a PKCS#12 file took longer than templateTimeout \(0\.3 s\)$"
+        ):
             await threads.compute(render)
     finally:
         threads.close()
@@ -232,13 +234,13 @@ def test_templates_draw_from_the_work_of_their_sync() -> None:
 
 def test_the_limits_of_templates_are_within_those_of_the_sync() -> None:
     work = Work(seconds=1)
-    with pytest.raises(Malformed, match="budget of work"):
+    with pytest.raises(Malformed, match="templateTime"):
         Templates(time.time).of(work).render("t", LOOPS, {})
     assert not work.spent
 
 
 def test_a_request_makes_no_keys() -> None:
-    with pytest.raises(Malformed, match="more keys"):
+    with pytest.raises(Malformed, match="no keys"):
         Templates(time.time).request('{{ genPrivateKey "rsa" }}', {}, Work())
 
 

@@ -8,11 +8,13 @@ from syncret.daemon.core.plan.actions import (
     Action,
     LastError,
     Verb,
+    Verdict,
+    condition_message,
     is_carried_out,
     last_error,
     output_change,
 )
-from syncret.providers.errors import Denied
+from syncret.providers.errors import Denied, OverBudget, SyncError
 
 REF = ObjectRef("", "Secret", "default", "x")
 
@@ -136,3 +138,48 @@ def test_what_is_shown_of_a_write(action: Action, expected: str | None) -> None:
 )
 def test_what_is_shown_of_an_error(error: Exception, expected: LastError) -> None:
     assert last_error(error, 5.0) == expected
+
+
+TOO_MUCH = OverBudget("it asks for more than workTime allows")
+
+
+@pytest.mark.parametrize(
+    ("message", "error", "expected"),
+    [
+        pytest.param("failed", Denied("no"), "failed: no", id="another error"),
+        pytest.param(
+            "failed",
+            TOO_MUCH.at("spec.data[3]"),
+            "failed: spec.data[3]: it asks for more than workTime allows",
+            id="an entry",
+        ),
+        pytest.param(
+            "failed",
+            TOO_MUCH.within("key x").below("spec.target.template.data.x"),
+            "failed: spec.target.template.data.x: key x: it asks for more than workTime allows",
+            id="a field",
+        ),
+        pytest.param(
+            f"set secret failed: {TOO_MUCH}",
+            TOO_MUCH.below("spec.data[1]"),
+            "set secret failed: spec.data[1]: it asks for more than workTime allows",
+            id="after the words of the operator, which end with the reason",
+        ),
+        pytest.param(
+            str(TOO_MUCH.at("spec.data[1]")),
+            TOO_MUCH.at("spec.data[1]"),
+            "spec.data[1]: it asks for more than workTime allows",
+            id="named already",
+        ),
+        pytest.param("failed", TOO_MUCH, f"failed: {TOO_MUCH}", id="no entry"),
+    ],
+)
+def test_a_condition_names_the_entry_that_asks_for_too_much(
+    message: str, error: SyncError, expected: str
+) -> None:
+    assert condition_message(Verdict(ok=False, message=message, error=error)) == expected
+
+
+def test_a_field_is_cut_like_a_message() -> None:
+    error = TOO_MUCH.below(f"spec.target.template.data.{'k' * 2_000_000}")
+    assert len(condition_message(Verdict(ok=False, message="failed", error=error))) < 1200

@@ -319,7 +319,7 @@ def test_if_not_exists(
     assert plan.operations is not None
     (operations,) = plan.operations
     assert pushes(plan) == {"SecretStore/s": pushed}
-    assert operations.error is error
+    assert repr(operations.error) == repr(error)
     assert plan.verdict.message.endswith(". Existing secrets in providers unchanged.")
 
 

@@ -41,7 +41,7 @@ from tests.unit.daemon.core.templating.functions.rendering import render
     ],
 )
 def test_refused_before_it_costs_anything(template: str) -> None:
-    with pytest.raises(TemplateError, match="budget"):
+    with pytest.raises(TemplateError, match=r"template(Time|Memory)"):
         render(template)
 
 
@@ -68,7 +68,7 @@ def test_refused_before_it_costs_anything(template: str) -> None:
 def test_work_counts_even_if_its_result_is_small(call: str) -> None:
     many = '{{ $many := splitList "," (repeat 9000 ",") }}{{ $same := splitList "," (repeat 9000 ",") }}'
     long = '{{ $long := repeat 20000 "1" }}'
-    with pytest.raises(TemplateError, match="budget"):
+    with pytest.raises(TemplateError, match=r"template(Time|Memory)"):
         render(f"{many}{long}{{{{ range until 40 }}}}{{{{ $_ := {call} }}}}{{{{ end }}}}")
 
 
@@ -145,7 +145,7 @@ def test_ten_keys_a_template() -> None:
 def test_key_stores_are_work(call: str) -> None:
     store = "{{ $c := genSelfSignedCert `x` nil nil 1 }}{{ $p := pemToPkcs12Pass $c.Cert $c.Key `a` }}"
     assert render(store + "{{ range until 10 }}{{ $_ := " + call + " }}{{ end }}") == ""
-    with pytest.raises(TemplateError, match="budget of work"):
+    with pytest.raises(TemplateError, match="templateTime"):
         render(store + "{{ range until 100 }}{{ $_ := " + call + " }}{{ end }}")
 
 

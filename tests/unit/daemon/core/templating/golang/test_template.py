@@ -158,13 +158,13 @@ def test_functions_get_what_reflect_would_give() -> None:
     ],
 )
 def test_a_stranger_cannot_cost_much(text: str) -> None:
-    with pytest.raises(TemplateError, match=r"budget|deep"):
+    with pytest.raises(TemplateError, match=r"template(Time|Memory)|deep"):
         render(text)
 
 
 def test_budgets_are_settable() -> None:
     assert render("{{.a}}b", budget=Budget(output=2)) == "Ab"
-    with pytest.raises(TemplateError, match="output"):
+    with pytest.raises(TemplateError, match="writes more data than templateMemory"):
         render("{{.a}}b", budget=Budget(output=1))
 
 
