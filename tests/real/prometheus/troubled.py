@@ -67,6 +67,12 @@ spec:
   selector: {{secret: {{name: session-key}}}}
   data: [{{match: {{secretKey: password, remoteRef: {{remoteKey: a}}}}}}]
 """
+_INVALID: Final = """\
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: invalid}
+spec: {refreshInterval: hourly}
+"""
 
 
 def _no_answer() -> bytes:
@@ -88,6 +94,7 @@ def troubled(folder: Path) -> Generator[Scraped, None, None]:
     with manager(_no_answer) as broken, manager(partial(after, 2.5)) as slow:
         (manifests / "failing.yaml").write_text(_FAILING.format(port=free_port()))
         (manifests / "broken.yaml").write_text(estate("broken", broken, 2, interval="1s"))
+        (manifests / "invalid.yaml").write_text(_INVALID)
         (manifests / "slow.yaml").write_text(estate("slow", slow, 2, interval="1s"))
         with daemon(folder, manifests, "--set", "retryMax=2s") as running:
             host, port = running.address

@@ -151,6 +151,22 @@ async def test_a_store_that_does_not_answer() -> None:
     assert samples(text, "syncret_store_unreachable") == {label: 1}
 
 
+async def test_each_run_is_counted_once(view: View, apply: Apply) -> None:
+    await apply(store(database=CANARY), external_secret(), external_secret("lost", key="nowhere"))
+    await apply(external_secret("lost"), external_secret("other", key="nowhere"))
+    text = await text_of(view.metrics)
+    results = samples(text, "controller_runtime_reconcile_total")
+    runs = view.running.engine.queue.stats().runs
+    assert sum(results.values()) == runs == sum(samples(text, "workqueue_adds_total").values())
+    ours = {name: count for name, count in results.items() if 'controller="externalsecret"' in name}
+    again = ours['controller="externalsecret",result="requeue"']
+    assert sum(ours.values()) - again == sum(samples(text, "externalsecret_sync_calls_total").values())
+    errors = samples(text, "externalsecret_sync_calls_error")
+    assert ours['controller="externalsecret",result="error"'] == sum(errors.values()) == 2
+    assert sum(samples(text, "workqueue_depth").values()) == 0
+    assert sum(samples(text, "controller_runtime_active_workers").values()) == 0
+
+
 async def test_a_refusal_counts_as_an_error_though_it_is_not_retried(
     view: View, apply: Apply, cluster: MemoryCluster
 ) -> None:
