@@ -304,7 +304,8 @@ async def test_the_line_of_a_field_is_found_in_the_manifest(opened: Opener, mani
         pytest.param("# another document\na: 1\n", id="something else"),
         pytest.param(None, id="nothing"),
         pytest.param(ES_YAML % "2h" + TEMPLATED, id="a newer version"),
-        pytest.param(ES_YAML % "1h" + TEMPLATED + "#" * LARGEST_FOR_LINES, id="much more"),
+        pytest.param(ES_YAML % "1h" + TEMPLATED + "#" * LARGEST_FOR_LINES, id="a large file"),
+        pytest.param(ES_YAML % "1h" + TEMPLATED + "#" * 40_000, id="a large document"),
     ],
 )
 async def test_a_file_that_changed_meanwhile_gives_no_wrong_line(
