@@ -23,7 +23,7 @@ from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops import logs
-from syncret.daemon.ops.event_log import EngineLogger, EventLogger
+from syncret.daemon.ops.event_log import EngineLogger, EventLogger, log_deletion
 from syncret.daemon.ops.failures import count_failing, invalid_manifests
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
@@ -121,6 +121,7 @@ class Supervisor:
                 on_problems=problems.found,
                 on_removed=recorder.output_removed,
             )
+            home.on_deleted = log_deletion
             await stack.enter_async_context(home)
             hooks = EngineOverrides(
                 observer=ObserverGroup(metrics, EngineLogger(repeats), recorder),

@@ -7,6 +7,8 @@ from typing import Any, Final
 import structlog
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import role_of
+from syncret.daemon.core.plan.actions import DELETED
 from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.ops.repeats import Repeats, counted
@@ -20,8 +22,17 @@ FIRST_WARNINGS: Final = 3
 log = structlog.get_logger()
 
 
+def log_deletion(ref: ObjectRef) -> None:
+    """Log that an object was deleted: its manifest or its owner is gone, or a policy asked for it."""
+    bookkeeping = role_of(ref.group_kind) == "record"
+    log.log(DEBUG if bookkeeping else INFO, "deleted", object=ref)
+
+
 class EventLogger:
-    """An `EventRecorder` that logs the events of objects. A repeated warning is not logged each time."""
+    """An `EventRecorder` that logs the events of objects. A repeated warning is not logged each time.
+
+    Deletions are left to `log_deletion`: most of them are made by no run.
+    """
 
     def __init__(
         self,
@@ -40,7 +51,8 @@ class EventLogger:
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
         if not warning:
-            log.log(DEBUG if self._is_brief() else INFO, message, object=ref, reason=reason)
+            if reason != DELETED:
+                log.log(DEBUG if self._is_brief() else INFO, message, object=ref, reason=reason)
             return
         times = self._repeats.occurred(ref, f"{reason}: {message}")
         if times:
@@ -122,16 +134,10 @@ class EngineLogger(NullObserver):
         self._warn_repeatedly((store, "throttled"), text, store=store, pause=round(seconds, 1))
 
     def opened(self, store: ObjectRef, failure: SyncError | None) -> None:
-        subject = store, "opened"
-        if failure is not None:
-            text = "the store cannot be opened"
-            self._warn_repeatedly(subject, text, store=store, error=str(failure), hint=failure.hint)
-            return
-        failures = self._repeats.over(subject)
-        if failures:
-            log.info("the store can be opened again", store=store, failures=failures)
-        else:
+        if failure is None:
             log.debug("opened a client", store=store)
+        else:  # the run that needed it says so
+            log.debug("a client could not be opened", store=store, error=str(failure), hint=failure.hint)
 
     def closed(self, store: ObjectRef, error: str) -> None:
         log.debug("closed a client", store=store, error=error)

@@ -35,6 +35,10 @@ class Verb(StrEnum):
     SET_FINALIZERS = "set finalizers"
 
 
+DELETED: Final = "Deleted"
+"""The reason of an event for an output that was deleted."""
+
+
 class Event(NamedTuple):
     """An event of the object that is run, as Kubernetes has them; the message never contains a value."""
 

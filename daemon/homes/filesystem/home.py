@@ -44,7 +44,7 @@ from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettin
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
 from syncret.daemon.homes.filesystem.service_accounts import issue_token
 from syncret.daemon.homes.filesystem.state.database import StateContents, read_state, trusting
-from syncret.daemon.homes.filesystem.state.writer import OnRemoved, StateJournal, StateWriter
+from syncret.daemon.homes.filesystem.state.writer import OnDeleted, OnRemoved, StateJournal, StateWriter
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin
 from syncret.daemon.private_paths import first_exposed
@@ -114,6 +114,8 @@ class HostHome:
         self._now = now
         self._on_problems = on_problems
         self._on_removed = on_removed
+        self.on_deleted: OnDeleted | None = None
+        """Is given each object that goes, also what an owner takes along. Set it before the start."""
         self._reported: Sequence[HomeProblem] = ()
         self._exposed: Problem | None = None
         self._hidden_state: Problem | None = None
@@ -126,7 +128,7 @@ class HostHome:
             tree = self._open_tree(stack)
             sizes = Sizes.within(descriptors().writes)
             self._outputs = OutputContent(tree, writes=not self._settings.dry, sizes=sizes)
-            self._journal = StateJournal(self._state, self._outputs, self._on_removed)
+            self._journal = StateJournal(self._state, self._outputs, self._on_removed, self.on_deleted)
             self._cluster = MemoryCluster(
                 now=self._now, admission=self._admission, journal=self._journal, contents=self._outputs
             )

@@ -200,3 +200,67 @@ async def test_a_person_sees_progress_and_a_summary_of_the_first_pass(
     assert counts == [(2 if person else 0, False)]
     assert progress.seen[-1:] == ([(4, 4)] if person else [])
     assert not progress.visible
+
+
+SYNCED = (
+    MANIFEST.replace("[]", "[{key: k, value: v}]")
+    + """---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: app}
+spec: {secretStoreRef: {name: demo}, data: [{secretKey: a, remoteRef: {key: k}}]POLICY}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param("", id="its owner takes it along"),
+        pytest.param(", target: {deletionPolicy: Delete}", id="Delete"),
+    ],
+)
+@pytest.mark.parametrize("is_running", [True, False])
+async def test_each_deletion_is_logged_once(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str], policy: str, *, is_running: bool
+) -> None:
+    """Whether the manifest goes while the daemon runs or before it starts."""
+    manifests, file = tmp_path / "manifests.yaml", tmp_path / "out/default/app/a"
+    manifests.write_text(SYNCED.replace("POLICY", policy))
+
+    @asynccontextmanager
+    async def service(_: Settings) -> AsyncGenerator[Serve, None]:
+        @asynccontextmanager
+        async def serve(view: View) -> AsyncGenerator[None, None]:
+            await view.running.engine.first_pass.wait()
+            async with stopping(view):
+                yield
+
+        @asynccontextmanager
+        async def serve_until_deleted(view: View) -> AsyncGenerator[None, None]:
+            await view.running.engine.first_pass.wait()
+            assert file.read_text() == "v"
+            manifests.write_text(MANIFEST)
+            waits = asyncio.create_task(gone(file))
+            waits.add_done_callback(lambda _: os.kill(os.getpid(), signal.SIGTERM))
+            yield
+            await waits
+
+        yield serve_until_deleted if is_running else serve
+
+    quick = msgspec.structs.replace(settings, deletion_grace=0)
+    await live(quick, service)
+    if not is_running:
+        manifests.write_text(MANIFEST)
+        capsys.readouterr()
+        await live(quick, service)
+        assert not file.exists()
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    deleted = [(line["event"], line["object"]) for line in lines if "deleted" in line["event"]]
+    assert sorted(deleted) == [("deleted", "ExternalSecret/default/app"), ("deleted", "Secret/default/app")]
+
+
+async def gone(file: Path) -> None:
+    """Return once there is no such file."""
+    while file.exists():  # noqa: ASYNC110, ASYNC240  # nobody tells of a file that goes
+        await asyncio.sleep(0.02)

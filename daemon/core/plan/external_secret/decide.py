@@ -19,6 +19,7 @@ from syncret.daemon.core.assemble import Transform, assemble, unmatched
 from syncret.daemon.core.needs import Answer, Need
 from syncret.daemon.core.ownership import CREATED_BY, Refusal, created_by
 from syncret.daemon.core.plan.actions import (
+    DELETED,
     Action,
     Event,
     Options,
@@ -138,7 +139,7 @@ def _delete_former(resource: ExternalSecret, former: Sequence[Document]) -> tupl
             verb=Verb.DELETE,
             ref=ref_of(found),
             before=found,
-            event=Event("Deleted", f"{ref_of(found)} deleted"),
+            event=Event(DELETED, f"{ref_of(found)} deleted"),
             refused=refused,
         )
         for found in former

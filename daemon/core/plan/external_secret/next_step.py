@@ -11,7 +11,7 @@ from syncret.config.resources.external_secret import ExternalSecret, GeneratorRe
 from syncret.daemon.core import needs
 from syncret.daemon.core.needs import Generate, Need, StoreName
 from syncret.daemon.core.ownership import MANAGED, Refusal, controlled_by
-from syncret.daemon.core.plan.actions import Action, Event, Options, Verb, Verdict
+from syncret.daemon.core.plan.actions import DELETED, Action, Event, Options, Verb, Verdict
 from syncret.daemon.core.plan.secret_store import (
     GeneratorLookup,
     PendingDependency,
@@ -141,7 +141,7 @@ def _clean_up(resource: ExternalSecret, observed: Observed, options: Options) ->
 def delete_target(resource: ExternalSecret, found: Document, *, refused: Verdict | None = None) -> Action:
     """The deletion of the target, in the version that was read."""
     ref = form_of(resource).ref(resource)
-    event = Event("Deleted", f"{ref} deleted")
+    event = Event(DELETED, f"{ref} deleted")
     return Action(verb=Verb.DELETE, ref=ref, before=found, event=event, refused=refused)
 
 

@@ -201,16 +201,28 @@ OnRemoved: TypeAlias = Callable[[ObjectRef, Document], None]
 """Is given the name of a written object that went, and what it was."""
 
 
+OnDeleted: TypeAlias = Callable[[ObjectRef], None]
+"""Is given the name of an object that went, whatever kind it is of."""
+
+
 class StateJournal:
     """Implements `Journal`. `applied` tells which manifest an object came from; the source keeps it."""
 
     def __init__(
-        self, state: StateWriter | None, outputs: OutputContent, on_removed: OnRemoved | None = None
+        self,
+        state: StateWriter | None,
+        outputs: OutputContent,
+        on_removed: OnRemoved | None = None,
+        on_deleted: OnDeleted | None = None,
     ) -> None:
-        """Without a state nothing is remembered. `on_removed` hears of written objects that go."""
+        """Without a state nothing is remembered.
+
+        `on_removed` hears of written objects that go, `on_deleted` of all that do.
+        """
         self._state = state
         self._outputs = outputs
         self._on_removed = on_removed
+        self._on_deleted = on_deleted
         self.applied: dict[ObjectRef, AppliedManifest] = {}
         self.stale: set[str] = set()
         """Manifest files whose objects went although they are still wanted: to be read again."""
@@ -249,6 +261,8 @@ class StateJournal:
         self.forget(ref)
         if self._on_removed is not None and content is not None:
             self._on_removed(ref, {**_nameplate(ref), **content})
+        if self._on_deleted is not None:
+            self._on_deleted(ref)
 
     def forget(self, ref: ObjectRef) -> None:
         """Remember the object no longer; it comes back if its manifest is still there at the next look."""

@@ -43,7 +43,7 @@ NEWS: dict[str, tuple[Callable[[EngineLogger], None], str]] = {
     "retry": (lambda told: told.retried(STORE, Retry(1, 0.2, Unavailable("gone"))), "info"),
     "throttled": (lambda told: told.throttled(STORE, 9.0), "warning"),
     "opened": (lambda told: told.opened(STORE, None), "debug"),
-    "not-opened": (lambda told: told.opened(STORE, Denied("no")), "warning"),
+    "not-opened": (lambda told: told.opened(STORE, Denied("no")), "debug"),
     "closed": (lambda told: told.closed(STORE, ""), "debug"),
     "own-identity": (lambda told: told.sends_own_identity(STORE, UNLISTED), "info"),
     "clock": (lambda told: told.clock_jumped(-3600.0), "warning"),
@@ -96,21 +96,17 @@ def test_a_warning_of_runs_that_succeed_is_no_failure_that_ends() -> None:
     assert [line["event"] for line in lines if line["log_level"] != "debug"] == ["it is odd"]
 
 
-def test_a_store_that_cannot_be_opened_is_logged_once_and_when_it_can_again() -> None:
+def test_what_a_store_does_again_and_again_is_logged_once() -> None:
     engine = EngineLogger()
     with capture_logs() as lines:
         for _ in range(5):
-            engine.opened(STORE, Denied("no"))
             engine.throttled(STORE, 9.0)
             engine.retried(STORE, Retry(1, 0.2, Unavailable("gone")))
             engine.bug(REF, "KeyError", ("a.py:1 in f",))
-        engine.opened(STORE, None)
     assert [line["event"] for line in lines] == [
-        "the store cannot be opened",
         "the secret manager asks for fewer calls",
         "no answer, trying again",
         "a reconcile ended with an unexpected error; please report it",
-        "the store can be opened again",
     ]
 
 
