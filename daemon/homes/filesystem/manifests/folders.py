@@ -32,6 +32,7 @@ from syncret.config.settings import BoundFolder
 from syncret.config.text.yaml import LIMITS
 from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.manifests.bindings import Bindings, ForeignLink
+from syncret.daemon.homes.filesystem.manifests.field_lines import line_of
 from syncret.daemon.homes.filesystem.manifests.reader import (
     FileContent,
     Found,
@@ -245,7 +246,7 @@ class ManifestFolders:
 
     def line_of(self, manifest: Manifest, field: str, text_line: int) -> int:
         """The line of a field in the file of an object; that of the object where it cannot be told."""
-        return self._reader.line_of(manifest, field, text_line)
+        return line_of(self._reader, manifest, field, text_line)
 
     def _found(self, path: str) -> dict[str, Found] | Problem:
         """The manifest files at a path given by the operator, or why there are none to be trusted."""

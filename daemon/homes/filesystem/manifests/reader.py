@@ -19,7 +19,6 @@ from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, share
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
 from syncret.config.settings import BoundFolder
-from syncret.config.text.yaml import LIMITS
 from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.output.files import identity_of
 
@@ -205,13 +204,6 @@ class _Problems:
         return [*self._kept, *more]
 
 
-LARGEST_FOR_LINES: Final = 256 * 1024
-"""Bytes of a file in which the line of a field is looked up whenever an object fails."""
-
-_LIMITS_FOR_LINES: Final = LIMITS._replace(document=32 * 1024, values=5_000, aliased=5_000)
-"""What is larger would take its time at each try of an object that fails."""
-
-
 class ManifestReader:
     """Reads files by the kinds of a catalog, and admits each document: its warnings stand as long as it does.
 
@@ -269,22 +261,9 @@ class ManifestReader:
         told = [*problems.all(), *(HomeProblem(file, note) for note in _together(notes))]
         return FileContent(list(manifests.values()), told, refused, torn, outside)
 
-    def line_of(self, manifest: Manifest, field: str, text_line: int) -> int:
-        """The line of a field, or of a line within its text, in the file of a manifest.
-
-        That of the object itself if the file or the document is large, or does not say the same any more.
-        """
-        try:
-            with open(os.open(manifest.file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123  # nothing waits
-                is_file = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-                data = stream.read(LARGEST_FOR_LINES + 1) if is_file else b""
-        except (OSError, ValueError):
-            return manifest.line
-        if len(data) <= LARGEST_FOR_LINES:
-            for loaded in load_bytes(manifest.file, data, _LIMITS_FOR_LINES, at_line=manifest.line):
-                if loaded.document is not None and self._digest(loaded.document) == manifest.digest:
-                    return loaded.line_of(field, text_line)
-        return manifest.line
+    def says(self, document: Document | None, manifest: Manifest) -> bool:
+        """Whether a document is that of a manifest, unchanged."""
+        return document is not None and self._digest(document) == manifest.digest
 
     def _digest(self, document: Document | None) -> str:
         return digest_of(_ENCODER.encode(document), self._salt)

@@ -14,7 +14,7 @@ from syncret.config.errors import Severity
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.home import HostHome
-from syncret.daemon.homes.filesystem.manifests.reader import LARGEST_FOR_LINES
+from syncret.daemon.homes.filesystem.manifests.field_lines import LARGEST
 from tests.support.homes import delete_by_name
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
@@ -304,7 +304,7 @@ async def test_the_line_of_a_field_is_found_in_the_manifest(opened: Opener, mani
         pytest.param("# another document\na: 1\n", id="something else"),
         pytest.param(None, id="nothing"),
         pytest.param(ES_YAML % "2h" + TEMPLATED, id="a newer version"),
-        pytest.param(ES_YAML % "1h" + TEMPLATED + "#" * LARGEST_FOR_LINES, id="a large file"),
+        pytest.param(ES_YAML % "1h" + TEMPLATED + "#" * LARGEST, id="a large file"),
         pytest.param(ES_YAML % "1h" + TEMPLATED + "#" * 40_000, id="a large document"),
     ],
 )
