@@ -120,6 +120,17 @@ class Settings(Group, frozen=True):
     """The state that survives a restart: status, identities, finalizers; never a value. `sync` and `plan`
     have no default: without it each pass is the first.
     Example: /srv/syncret/state.db"""
+    kubernetes: bool = False
+    """Work in a cluster, as a pod or with a kubeconfig: objects are read from its API server, and Secrets are
+    written there."""
+    kubeconfig: str = ""
+    """The kubeconfig of the daemon itself; empty: the pod's own ServiceAccount, outside of a pod what
+    KUBECONFIG names, or ~/.kube/config.
+    Example: /etc/syncret/kubeconfig"""
+    context: str = ""
+    """The context of the kubeconfig; empty: its current one. Example: production"""
+    namespace: str = ""
+    """The only namespace of the cluster to work in; empty: all. Example: payments"""
     socket: str = "/run/syncret/control.sock"
     """The Unix socket (mode 0600) for status, explain and refresh; empty: none.
     Example: /run/app/syncret.sock"""
@@ -226,5 +237,5 @@ class Settings(Group, frozen=True):
 
 
 def several_authors(settings: Settings) -> bool:
-    """Whether people write manifests who must not have what is others': then folders are bound to tenants."""
-    return bool(settings.bound_folders)
+    """Whether people write manifests who must not have what is others': in a cluster, in bound folders."""
+    return settings.kubernetes or bool(settings.bound_folders)

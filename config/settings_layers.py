@@ -265,6 +265,19 @@ def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> It
         given = origins.get("retryMax") or origins.get("retryMin") or unset
         message = f"retryMin ({settings.retry_min:g}s) is longer than retryMax ({settings.retry_max:g}s)"
         yield _problem(given, message, named=False)
+    yield from _bad_servers(settings, origins)
+    if settings.kubernetes:
+        yield from _meant_for_hosts(origins)
+    seen: dict[str, int] = {}
+    for place, path in enumerate(settings.manifest_paths):
+        first = seen.setdefault(os.path.normpath(path), place)
+        if first != place and several_authors(settings):
+            message = f"is the same path as manifests[{first}]"
+            hint = "name each path once: it is bound or it is not"
+            yield _problem(origins["manifests"], message, hint, f"[{place}]")
+
+
+def _bad_servers(settings: Settings, origins: Mapping[str, LayerValue]) -> Iterator[Problem]:
     for name, rules in (("egress.allow", settings.egress.allow), ("egress.deny", settings.egress.deny)):
         for index, rule in enumerate(rules):
             try:
@@ -277,13 +290,13 @@ def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> It
             if server_pattern(url) is None:
                 name = f"ownIdentity.receivers.{provider}"
                 yield _problem(origins[name], "is not a server", _SERVER_HINT, f"[{index}]")
-    seen: dict[str, int] = {}
-    for place, path in enumerate(settings.manifest_paths):
-        first = seen.setdefault(os.path.normpath(path), place)
-        if first != place and several_authors(settings):
-            message = f"is the same path as manifests[{first}]"
-            hint = "name each path once: it is bound or it is not"
-            yield _problem(origins["manifests"], message, hint, f"[{place}]")
+
+
+def _meant_for_hosts(origins: Mapping[str, LayerValue]) -> Iterator[Problem]:
+    for name in ("manifests", "outputDir"):
+        if name in origins:
+            message = "has no meaning with kubernetes: objects come from the API server, and go there"
+            yield _problem(origins[name], message, "leave it out")
 
 
 def _problem(

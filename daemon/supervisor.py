@@ -21,7 +21,7 @@ from syncret.daemon.engine.observer import ObserverGroup
 from syncret.daemon.engine.sessions.shared_client import CLOSE_WITHIN
 from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.opening import host_home
+from syncret.daemon.homes.opening import open_home
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger, log_deletion
 from syncret.daemon.ops.failures import count_failing, invalid_manifests
@@ -114,15 +114,16 @@ class Supervisor:
         async with AsyncExitStack() as stack:
             # first: a daemon that cannot listen must not have written anything when it exits
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
-            home = host_home(
-                settings,
-                self._registry,
-                now=clock.now,
-                on_problems=problems.found,
-                on_removed=recorder.output_removed,
+            home = await stack.enter_async_context(
+                open_home(
+                    settings,
+                    self._registry,
+                    now=clock.now,
+                    on_problems=problems.found,
+                    on_removed=recorder.output_removed,
+                    on_deleted=log_deletion,
+                )
             )
-            home.on_deleted = log_deletion
-            await stack.enter_async_context(home)
             hooks = EngineOverrides(
                 observer=ObserverGroup(metrics, EngineLogger(repeats), recorder),
                 events=EventLogger(

@@ -25,9 +25,18 @@ FLAGS: Final = {
     "state": ("--state", "stateFile"),
     "listen": ("--listen", "listen"),
     "socket": ("--socket", "socket"),
+    "kubernetes": ("--kubernetes", "kubernetes"),
+    "namespace": ("--namespace", "namespace"),
 }
 ONE_SHOT: Final = Settings(output_dir="", state_file="")
 """The defaults of `sync` and `plan`, which write only where they are told to."""
+
+IN_CLUSTER: Final = Settings(output_dir="", state_file="")
+"""The defaults of `run` in a cluster, which keeps what it has to know."""
+
+NOT_IN_CLUSTER: Final = Problem(
+    path="kubernetes", message="this command reads manifests, no cluster", hint="leave kubernetes out"
+)
 
 NO_MANIFESTS: Final = Problem(
     path="manifests",
@@ -50,9 +59,18 @@ def settings_of(options: Namespace, *, defaults: Settings = DEFAULTS) -> Setting
     return settings
 
 
+def settings_of_daemon(options: Namespace) -> Settings:
+    """The settings of `run`, which reads manifests or works in a cluster. Raises ConfigError."""
+    if settings_of(options).kubernetes:
+        return settings_of(options, defaults=IN_CLUSTER)
+    return settings_with_manifests(options)
+
+
 def settings_with_manifests(options: Namespace, *, defaults: Settings = DEFAULTS) -> Settings:
     """The settings of a command that reads manifests. Raises ConfigError, also if there are none."""
     settings = settings_of(options, defaults=defaults)
+    if settings.kubernetes:
+        raise ConfigError([NOT_IN_CLUSTER])
     if not settings.manifests:
         raise ConfigError([NO_MANIFESTS])
     return settings

@@ -24,6 +24,20 @@ def check(selector: LabelSelector) -> None:
         _check_requirement(requirement)
 
 
+def as_text(selector: LabelSelector) -> str:
+    """The selector as an API request has it."""
+    texts = [f"{key}={value}" for key, value in selector.match_labels.items()]
+    for requirement in selector.match_expressions:
+        match requirement.operator:
+            case "Exists":
+                texts.append(requirement.key)
+            case "DoesNotExist":
+                texts.append(f"!{requirement.key}")
+            case operator:
+                texts.append(f"{requirement.key} {operator.lower()} ({','.join(requirement.values)})")
+    return ",".join(texts)
+
+
 def _holds(requirement: LabelRequirement, labels: Mapping[str, str]) -> bool:
     match requirement.operator:
         case "In":

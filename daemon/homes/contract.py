@@ -384,6 +384,11 @@ class Home(ObjectReader, ObjectWriter, IssuedTokens, Protocol):
         """What is wrong with the home itself now."""
         ...
 
+    @property
+    def waiting_deletions(self) -> int:
+        """How many objects are missing from where they are written down, and not deleted yet."""
+        ...
+
     async def run(self) -> None:
         """Follow folders, inspect files, renew watches; until cancelled."""
         ...

@@ -1,18 +1,47 @@
-"""Puts the host home together from the settings and a registry."""
+"""Puts the home together that the settings want: a host's, or a cluster's."""
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from grp import getgrnam
 from pwd import getpwnam
 
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import Settings
-from syncret.daemon.homes.contract import HomeProblem
+from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
-from syncret.daemon.homes.filesystem.state.writer import OnRemoved
+from syncret.daemon.homes.filesystem.state.writer import OnDeleted, OnRemoved
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
+
+
+def open_home(
+    settings: Settings,
+    registry: Registry,
+    *,
+    now: Callable[[], float],
+    on_problems: Callable[[Sequence[HomeProblem]], None],
+    on_removed: OnRemoved | None = None,
+    on_deleted: OnDeleted | None = None,
+) -> AbstractAsyncContextManager[Home]:
+    """The home of a daemon. Raises ConfigError; opening it raises HomeUnusable.
+
+    `on_removed` hears of written files that go, `on_deleted` of all objects that do.
+    """
+    if not settings.kubernetes:
+        home = host_home(settings, registry, now=now, on_problems=on_problems, on_removed=on_removed)
+        home.on_deleted = on_deleted
+        return home
+    from syncret.daemon.homes.kubernetes.opening import cluster_home, own_access  # aiohttp is slow to import
+
+    return cluster_home(
+        own_access(settings.kubeconfig, settings.context, os.environ),
+        catalog=registry,
+        namespace=settings.namespace,
+        on_problems=on_problems,
+        on_deleted=on_deleted,
+    )
 
 
 def host_home(

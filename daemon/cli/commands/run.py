@@ -10,7 +10,7 @@ from typing import Final
 
 from syncret.config.resources.kinds import SHOWN
 from syncret.daemon.cli.exit_codes import OK
-from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_with_manifests
+from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_of_daemon
 from syncret.daemon.cli.table import print_objects, row_of, summary
 from syncret.daemon.cli.terminal import Progress, print_text
 from syncret.daemon.ops.control import control_service
@@ -37,7 +37,7 @@ def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
     return_large_blocks()
     raise_file_limit()
     supervisor = Supervisor(
-        partial(settings_with_manifests, options),
+        partial(settings_of_daemon, options),
         registry=Registry(),
         notifier=Notifier.from_environ(os.environ),
         services=(http_service, control_service),
@@ -55,7 +55,7 @@ def announce(view: View) -> None:
     ):
         return
     _print_objects(view)
-    if not view.settings.output_dir:
+    if not view.settings.output_dir and not view.settings.kubernetes:
         sys.stdout.write("\n")
         print_text(sys.stdout, f"no file is written: {NO_OUTPUT_DIR}")
     if view.address:

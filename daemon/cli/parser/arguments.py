@@ -183,8 +183,20 @@ def _run(commands: Commands) -> None:
         "settings are wrong, 3 if the state, the output folder, the address or the socket cannot be used.",
         "syncret run -f manifests/ --output-dir out --state out.db --socket out.sock",
         "syncret run --config /etc/syncret/syncret.yaml",
+        "syncret run --kubernetes                      in a pod, or with your kubeconfig",
     )
     manifests(command, followed=True)
+    command.add_argument(
+        "--kubernetes",
+        action="store_const",
+        const=True,
+        help="work in a cluster instead of on manifests and files (setting kubernetes)",
+    )
+    command.add_argument(
+        "--namespace",
+        metavar="NAME",
+        help="the only namespace of the cluster to work in (setting namespace, default: all)",
+    )
     output_dir(
         command,
         f"where each Secret becomes a folder of files (setting outputDir, default: {DEFAULTS['outputDir']})",

@@ -164,7 +164,7 @@ class HostHome:
 
     @property
     def waiting_deletions(self) -> int:
-        """How many objects are missing from the manifests and not deleted yet."""
+        """As `Home` says: what is missing from the manifests waits for the grace period."""
         return self._follower.waiting_deletions
 
     async def _inspect(self) -> None:

@@ -203,6 +203,11 @@ class MemoryCluster:
         """Refused: a simulated cluster has no accounts that anybody else would trust."""
         raise no_token(account, audiences, seconds)
 
+    @property
+    def waiting_deletions(self) -> int:
+        """None: objects are deleted by requests."""
+        return 0
+
     async def run(self) -> None:
         """Nothing has to be followed; until cancelled."""
         await asyncio.get_running_loop().create_future()

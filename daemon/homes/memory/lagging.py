@@ -165,6 +165,11 @@ class LaggingHome:
         """As the cluster's."""
         return await self.cluster.issue_token(account, audiences, seconds)
 
+    @property
+    def waiting_deletions(self) -> int:
+        """As the cluster's."""
+        return self.cluster.waiting_deletions
+
     async def run(self) -> None:
         """As the cluster's."""
         await self.cluster.run()

@@ -52,7 +52,11 @@ class Unauthenticated(Denied):
     """The credentials are not valid, or not any more: a new login may help."""
 
 
-class NoAddress(Unavailable):
+class NotReached(Unavailable):
+    """No connection was made, so that the request was not carried out for sure."""
+
+
+class NoAddress(NotReached):
     """DNS does not know the host: if a field of the spec is part of its name, that field may be wrong."""
 
 

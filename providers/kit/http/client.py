@@ -3,8 +3,8 @@
 import re
 import ssl
 import time
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
@@ -17,6 +17,7 @@ from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.bodies import BUFFER, LARGEST, read_body
 from syncret.providers.kit.http.proxies import proxy_for
+from syncret.providers.kit.http.streams import Stream
 from syncret.providers.kit.http.tls import SYSTEM, Tls
 from syncret.providers.network import Network
 
@@ -151,6 +152,41 @@ class Http:
         failed = error_of_status(doing, answer.status, answer.headers, self._now)
         if isinstance(failed, Unavailable):
             failed.problem = f"{target.server} answers with HTTP {answer.status}"
+        raise failed
+
+    @asynccontextmanager
+    async def stream(
+        self, url: str, *, doing: str, params: Mapping[str, str], headers: Mapping[str, str], silence: float
+    ) -> AsyncGenerator[Stream, None]:
+        """A response of any status that is read while it comes, without a limit of its whole time or size.
+
+        It fails as Unavailable once nothing came for `silence` seconds. Redirects are not followed.
+        """
+        import aiohttp  # see above
+        from yarl import URL  # see above
+
+        from syncret.providers.kit.http.failures import FAILURES, failure  # see above
+
+        target = _target(self._absolute(url, params), doing)
+        failed: SyncError
+        try:
+            response = await self._session_for(target, doing).get(
+                URL(target.url, encoded=True),
+                headers=headers,
+                proxy=target.proxy,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(sock_connect=self._timeouts.connect, sock_read=silence),
+            )
+        except FAILURES as error:
+            failed = failure(error, doing, target.server)
+        else:
+            try:
+                yield Stream(response, doing, target.server)
+            finally:
+                if response.connection is not None and response.connection.transport is not None:
+                    response.connection.transport.abort()  # more is coming, and nobody waits for it
+                response.close()
+            return
         raise failed
 
     async def __aenter__(self) -> Self:

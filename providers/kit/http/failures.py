@@ -6,7 +6,7 @@ from typing import Final
 import aiohttp
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from syncret.providers.kit.http.answers import NoAddress
+from syncret.providers.kit.http.answers import NoAddress, NotReached
 
 FAILURES: Final = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
 """The exceptions that a request may raise."""
@@ -20,13 +20,13 @@ _WANTS_CLIENT: Final = ("CERTIFICATE_REQUIRED", "BAD_CERTIFICATE", "UNKNOWN_CA",
 _PROXY: Final = "see HTTPS_PROXY and NO_PROXY"
 _CLOSED: Final = "with TLS, this is also how a server asks for a client certificate"
 _TABLE: Final[tuple[tuple[type[BaseException], type[SyncError], str, str], ...]] = (
-    (aiohttp.ClientHttpProxyError, Unavailable, "the proxy does not connect to {}", _PROXY),
-    (aiohttp.ClientProxyConnectionError, Unavailable, "the proxy on the way to {} cannot be reached", _PROXY),
+    (aiohttp.ClientHttpProxyError, NotReached, "the proxy does not connect to {}", _PROXY),
+    (aiohttp.ClientProxyConnectionError, NotReached, "the proxy on the way to {} cannot be reached", _PROXY),
     (aiohttp.ClientConnectorDNSError, NoAddress, "{} has no address", "check the host in the URL, and DNS"),
-    (aiohttp.ConnectionTimeoutError, Unavailable, "{} accepts no connection in time", "is there a firewall?"),
+    (aiohttp.ConnectionTimeoutError, NotReached, "{} accepts no connection in time", "is there a firewall?"),
     (aiohttp.ServerDisconnectedError, Unavailable, "{} closed the connection", _CLOSED),
     (TimeoutError, Unavailable, "{} gave no answer in time", ""),
-    (aiohttp.ClientConnectorError, Unavailable, "{} refuses connections", "is it up, and the port right?"),
+    (aiohttp.ClientConnectorError, NotReached, "{} refuses connections", "is it up, and the port right?"),
     (ValueError, Malformed, "the URL for {} or a header cannot be sent", "check the store's URL and headers"),
 )
 """The first row whose class matches counts; subclasses come before their base classes."""

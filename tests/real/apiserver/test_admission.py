@@ -18,17 +18,16 @@ from syncret.config.schema.structural import Schema
 from syncret.daemon.cli.commands.export import crd
 from syncret.providers.registry import Registry
 from tests.real.apiserver.drawing import Artist
+from tests.support.servers.kube.crds import SERVED_WITHIN, collection, install
 from tests.support.servers.kube.running import KubeApi, kube_api
 
 pytestmark = pytest.mark.slow
 
-CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ASKED: Final = "?dryRun=All&fieldValidation=Ignore"
 WRITTEN: Final = ("uid", "creationTimestamp", "generation", "managedFields", "namespace")
 STORES: Final = ("SecretStore", "ClusterSecretStore")
 EACH: Final = 40
 EACH_STORE: Final = 400
-SERVED_WITHIN: Final = 30.0
 LABELS: Final[tuple[Json, ...]] = ({"a": None}, {"a": "-"}, {"A.b/c": "d"}, {"a\n": "a"}, {"a": 1}, [])
 OWNERS: Final[tuple[Json, ...]] = (None, [], [{}], [None], "x")
 
@@ -42,15 +41,11 @@ class Server(NamedTuple):
 
     def asked(self, document: Document) -> tuple[Document | None, str]:
         """The document as it would be stored, or why it is refused."""
-        answer = self.api.request("POST", self.place(self.kinds[document["kind"]]) + ASKED, document)
+        answer = self.api.request("POST", collection(self.kinds[document["kind"]]) + ASKED, document)
         if answer.status == 201:
             return answer.body, ""
         assert answer.status in {400, 422}, answer
         return None, str(answer.body["message"])
-
-    @staticmethod
-    def place(kind: Kind) -> str:
-        return f"/apis/{kind.api_version}/{'namespaces/default/' if kind.namespaced else ''}{kind.plural}"
 
 
 REGISTRY: Final = Registry()
@@ -58,18 +53,9 @@ REGISTRY: Final = Registry()
 
 @pytest.fixture(scope="module")
 def server() -> Server:
-    api, known = kube_api(), Kinds(REGISTRY)
-    kinds = {
-        kind.kind: kind for name in known.names() if (kind := known.find(name)) is not None and kind.group
-    }
+    api = kube_api()
+    kinds = install(api)
     documents = {name: crd(kind, REGISTRY) for name, kind in kinds.items()}
-    for document in documents.values():
-        api.create(CRDS, document)
-    end = time.monotonic() + SERVED_WITHIN
-    for kind in kinds.values():
-        while api.request("GET", Server.place(kind)).status != 200:
-            assert time.monotonic() < end, f"{kind.plural} are not served"
-            time.sleep(0.1)
     schemas = {
         name: document["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         for name, document in documents.items()

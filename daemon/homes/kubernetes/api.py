@@ -1,0 +1,227 @@
+"""Requests to an API server, and what its refusals mean to a home.
+
+A read that fails is told as such. A write that was sent and not answered may have been carried out: who asked
+has to read the object before deciding again.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from syncret.config.errors import Problem
+from syncret.daemon.homes.contract import (
+    AlreadyExists,
+    Conflict,
+    Forbidden,
+    HomeError,
+    Invalid,
+    NotFound,
+    OutcomeUnknown,
+    StorageUnavailable,
+    TooManyRequests,
+)
+from syncret.providers.errors import SyncError, Throttled
+from syncret.providers.kit.http import Answer, Body, Http
+from syncret.providers.kit.http.answers import NotReached, retry_after
+from syncret.providers.kit.http.streams import Stream
+from syncret.providers.kit.kube.client import Login
+
+JSON: Final = "application/json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+METADATA_ONLY: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+"""Asks for the metadata alone of an object, or of each object of a watch: no value travels."""
+
+_ALL_STATUSES: Final = range(300, 600)
+_UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _CONFLICT = 401, 403, 404, 409
+_TOO_MANY, _SERVER_ERROR, _UNAVAILABLE = 429, 500, 503
+_INVALID: Final = {400, 413, 415, 422}
+_LARGEST_STATUS: Final = 64 * 1024
+
+
+class NotAllowed(StorageUnavailable):
+    """The API server answered that this user may not do it."""
+
+
+class Cause(Struct, frozen=True):
+    """One reason of a refusal."""
+
+    reason: str = ""
+    message: str = ""
+    field: str = ""
+
+
+class _Details(Struct, frozen=True, rename="camel"):
+    causes: tuple[Cause, ...] | None = None
+    retry_after_seconds: int = 0
+
+
+class Status(Struct, frozen=True):
+    """The API's own account of a refusal."""
+
+    kind: str = ""
+    reason: str = ""
+    message: str = ""
+    code: int = 0
+    details: _Details | None = None
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """What is wrong, one by one."""
+        return () if self.details is None else self.details.causes or ()
+
+
+def status_of(body: bytes) -> Status:
+    """The Status in a body; an empty one where it is none: a proxy answers with pages of its own."""
+    try:
+        status = msgspec.json.decode(body, type=Status)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return Status()
+    return status if status.kind == "Status" else Status()
+
+
+class ApiServer:
+    """An API server as one user. `doing` begins every message, such as `writing Secret/a/b`."""
+
+    def __init__(self, http: Http, login: Login) -> None:
+        self._http = http
+        self._login = login
+        self.outage: StorageUnavailable | None = None
+        """Why the last request found no server; None once one has answered."""
+        self.on_change: Callable[[], object] = lambda: None
+        """Called when an outage begins, and when it is over."""
+
+    async def read(
+        self, path: str, *, doing: str, params: Mapping[str, str] | None = None, accept: str = JSON
+    ) -> Answer | None:
+        """The answer to a GET; None if the API says that there is no such object, or no such resource."""
+        answer = await self._send("GET", path, doing=doing, params=params, accept=accept)
+        if answer.status == _NOT_FOUND and status_of(answer.body).reason == "NotFound":
+            return None
+        self._check(answer, wrote=False)
+        return answer
+
+    async def write(
+        self,
+        method: str,
+        path: str,
+        body: Body | None,
+        *,
+        doing: str,
+        params: Mapping[str, str] | None = None,
+        accept: str = JSON,
+    ) -> Answer:
+        """The answer to a write that was carried out. Raises HomeError."""
+        answer = await self._send(method, path, doing=doing, params=params, body=body, accept=accept)
+        self._check(answer, wrote=True)
+        return answer
+
+    @asynccontextmanager
+    async def watch(
+        self, path: str, *, doing: str, params: Mapping[str, str], accept: str, silence: float
+    ) -> AsyncGenerator[Stream, None]:
+        """A stream of events. Raises HomeError where the server refuses it, or cannot be reached."""
+        headers: dict[str, str] = {}
+
+        async def remember(sent: Mapping[str, str]) -> Answer:
+            headers.update(sent)
+            return Answer(doing, 200, {}, b"")
+
+        await self._login.use(remember)
+        headers["Accept"] = accept
+        try:
+            async with self._http.stream(
+                path, doing=doing, params=params, headers=headers, silence=silence
+            ) as stream:
+                if stream.status != 200:  # noqa: PLR2004  # of HTTP
+                    body = await stream.start(_LARGEST_STATUS)
+                    found = {name.lower(): value for name, value in stream.headers.items()}
+                    self._check(Answer(doing, stream.status, found, body), wrote=False)
+                self._answered()
+                yield stream
+        except SyncError as error:
+            raise self._unreachable(error) from None
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        doing: str,
+        params: Mapping[str, str] | None = None,
+        body: Body | None = None,
+        accept: str,
+    ) -> Answer:
+        async def ask(headers: Mapping[str, str]) -> Answer:
+            return await self._http.request(
+                method,
+                path,
+                doing=doing,
+                params=params,
+                headers={**headers, "Accept": accept},
+                body=body,
+                accept=_ALL_STATUSES,
+            )
+
+        try:
+            answer = await self._login.use(ask)
+            if answer.status == _UNAUTHORIZED:  # the token's file is read anew for each request
+                answer = await self._login.use(ask)
+        except Throttled as error:
+            raise TooManyRequests(str(error), retry_after=error.retry_after) from None
+        except NotReached as error:
+            raise self._unreachable(error) from None
+        except SyncError as error:
+            if method == "GET":
+                raise self._unreachable(error) from None
+            raise OutcomeUnknown(str(error)) from None
+        self._answered()
+        return answer
+
+    def _answered(self) -> None:
+        if self.outage is not None:
+            self.outage = None
+            self.on_change()
+
+    def _unreachable(self, error: SyncError) -> StorageUnavailable:
+        began = self.outage is None
+        self.outage = StorageUnavailable(str(error), hint=error.hint)
+        if began:
+            self.on_change()
+        return self.outage
+
+    def _check(self, answer: Answer, *, wrote: bool) -> None:
+        if answer.status >= 300:  # noqa: PLR2004  # of HTTP
+            raise refusal(answer, wrote=wrote)
+
+
+def refusal(answer: Answer, *, wrote: bool) -> HomeError:
+    """What a status that is no success means. `wrote`: the request asked for a change."""
+    status = status_of(answer.body)
+    message = f"{answer.doing}: {status.message or f'HTTP {answer.status}'}"
+    code = answer.status
+    if code in {_TOO_MANY, _UNAVAILABLE}:
+        pause = retry_after(answer.headers.get("retry-after", ""), lambda: 0.0)
+        if code == _TOO_MANY or pause is not None:
+            return TooManyRequests(message, retry_after=pause)
+    if code == _NOT_FOUND:
+        return NotFound(message)
+    if code == _CONFLICT:
+        return AlreadyExists(message) if status.reason == "AlreadyExists" else Conflict(message)
+    if code == _FORBIDDEN:
+        return _forbidden(status, message)
+    if code in _INVALID:
+        found = (Problem(path=cause.field, message=cause.message) for cause in status.causes)
+        return Invalid(message, found)
+    if code >= _SERVER_ERROR and wrote and code != _UNAVAILABLE:
+        return OutcomeUnknown(message)
+    hint = "is the token of the daemon's ServiceAccount still valid?" if code == _UNAUTHORIZED else ""
+    return StorageUnavailable(message, hint=hint)
+
+
+def _forbidden(status: Status, message: str) -> HomeError:
+    if any(cause.reason == "NamespaceTerminating" for cause in status.causes):
+        return Forbidden(message)
+    return NotAllowed(message, hint="grant it to the daemon's ServiceAccount; a quota may refuse it, too")

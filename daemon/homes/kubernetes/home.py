@@ -1,0 +1,349 @@
+"""The cluster home: objects are read from watches of an API server, and every write is a request to it.
+
+A write's answer is newer than what the watches have told; who writes records it. Values of Secrets are never
+kept: they are read by name when a run needs them.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, Self
+
+import msgspec
+
+from syncret.config.catalog import Catalog
+from syncret.config.errors import Problem, Severity
+from syncret.config.fields import LabelSelector
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
+from syncret.config.meta import ref_of as ref_of_document
+from syncret.config.resources.kinds import Kinds
+from syncret.daemon.core.ownership import MANAGED
+from syncret.daemon.core.selectors import as_text, check
+from syncret.daemon.homes.contract import (
+    HomeProblem,
+    ManifestPlace,
+    NotFound,
+    StorageUnavailable,
+    StoredObject,
+    Watch,
+)
+from syncret.daemon.homes.kubernetes.api import JSON, MERGE_PATCH, METADATA_ONLY, ApiServer
+from syncret.daemon.homes.kubernetes.objects import SECRET, stored_of
+from syncret.daemon.homes.kubernetes.resources import Resource, Resources
+from syncret.daemon.homes.kubernetes.streams import is_older
+from syncret.daemon.homes.kubernetes.watch import ClusterWatch
+from syncret.providers.contract import IssuedToken
+from syncret.providers.kit.http import Body, json_body
+from syncret.providers.kit.kube.client import Kube
+
+WRITES_AT_ONCE: Final = 24
+"""More writes under way bring no throughput on an API server, and each takes longer."""
+
+
+class KubernetesHome:
+    """Implements `Home` on an API server."""
+
+    def __init__(
+        self,
+        api: ApiServer,
+        kube: Kube,
+        *,
+        catalog: Catalog,
+        namespace: str = "",
+        on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
+        on_deleted: Callable[[ObjectRef], object] | None = None,
+    ) -> None:
+        """`namespace`: all that is watched is in it; empty: everything in the cluster.
+
+        `on_deleted` hears of what runs delete; what goes with its owner is the garbage collector's.
+        """
+        self._api = api
+        self._kube = kube
+        self._namespace = namespace
+        self._resources = Resources(api, catalog)
+        self._kinds = tuple(
+            name
+            for name in Kinds(catalog).names()
+            if not namespace or (kind := Kinds(catalog).find(name)) is None or kind.namespaced
+        )
+        self._intact: dict[ObjectRef, str] = {}
+        self._marks: dict[tuple[GroupKind, bool], str] = {}
+        """The newest version of our own writes that each stream has to tell."""
+        self._unknown: dict[GroupKind, str] = {}
+        self._on_problems = on_problems
+        self._on_deleted = on_deleted
+        api.on_change = self._report
+        self._watches: list[ClusterWatch] = []
+
+    # ------------------------------------------------------------------------------------------------- reader
+    def kinds(self) -> Collection[GroupKind]:
+        """As `Home` says: those that we have a model for."""
+        return self._kinds
+
+    def watch(self) -> Watch:
+        """As `Home` says: a stream for each kind, all at once."""
+        watch = ClusterWatch(
+            self._api,
+            self._resources,
+            namespace=self._namespace,
+            intact=self._intact,
+            on_unknown=self._note_unknown,
+        )
+        for kind in self._kinds:
+            watch.follow(kind)
+        self._watches = [each for each in self._watches if not each.is_closed]
+        self._watches.append(watch)
+        return watch
+
+    def _note_unknown(self, kind: GroupKind, why: str) -> None:
+        if why:
+            self._unknown[kind] = why
+        else:
+            self._unknown.pop(kind, None)
+        self._report()
+
+    def _report(self) -> None:
+        self._on_problems(self.problems())
+
+    async def announced(self) -> None:
+        """As `Home` says: the events of our own writes have come back."""
+        for watch in self._watches:
+            await watch.caught_up(self._marks)
+
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
+        """As `Home` says: a request by name."""
+        resource = await self._resources.find(ref.group_kind)
+        if resource is None:
+            return None
+        answer = await self._api.read(resource.path_to(ref), doing=f"reading {ref}")
+        return None if answer is None else self._stored(resource, answer.body, whole=True)
+
+    async def list(
+        self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
+    ) -> Sequence[StoredObject]:
+        """As `Home` says: a consistent list, in pages."""
+        if selector is not None:
+            check(selector)
+        resource = await self._resources.find(group_kind)
+        if resource is None:
+            return ()
+        found: list[StoredObject] = []
+        params = {"limit": "500", **({"labelSelector": as_text(selector)} if selector is not None else {})}
+        path = resource.path(namespace or self._namespace)
+        while True:
+            answer = await self._api.read(path, doing=f"listing {group_kind}", params=params)
+            page: Document = {} if answer is None else answer.decode(Document)
+            found += [stored_of(resource, each, whole=True) for each in page.get("items") or ()]
+            token = page.get("metadata", {}).get("continue")
+            if not token:
+                return sorted(found, key=lambda stored: stored.ref)
+            params["continue"] = token
+
+    def is_unchanged(self, ref: ObjectRef) -> bool:
+        """As `Home` says: by what the watch has told, without a request."""
+        return ref in self._intact
+
+    def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
+        """As `Home` says: nothing comes from a file."""
+        del ref
+        return None
+
+    async def field_place(self, ref: ObjectRef, field: str, text_line: int = 0) -> ManifestPlace | None:
+        """As `Home` says: nothing comes from a file."""
+        del ref, field, text_line
+        return None
+
+    # ------------------------------------------------------------------------------------------------- writer
+    async def check_durable(self) -> None:
+        """As `Home` says: nothing is begun while the API server cannot be reached."""
+        if self._api.outage is not None:
+            await self._api.read("/readyz", doing="asking whether the API server is ready", accept="*/*")
+
+    async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        """As `Home` says: a POST."""
+        resource = await self._resource_of(document)
+        namespace = document["metadata"].get("namespace") or ""
+        sent = _without_server_fields(document)
+        return await self._write("POST", resource, resource.path(namespace), json_body(sent), field_manager)
+
+    async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
+        """As `Home` says: a PUT of the whole object, from the version that it names."""
+        resource = await self._resource_of(document)
+        ref = ref_of_document(document)
+        metadata = document["metadata"]
+        if not metadata.get("resourceVersion"):
+            standing = await self.get(ref)
+            if standing is None:
+                raise NotFound(f"{ref} not found")
+            document = {**document, "metadata": {**metadata, "resourceVersion": standing.resource_version}}
+        return await self._write("PUT", resource, resource.path_to(ref), json_body(document), field_manager)
+
+    async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
+        """As `Home` says: a patch of this version."""
+        resource = await self._resource(seen.ref)
+        patch = {"metadata": {"resourceVersion": seen.resource_version, "finalizers": list(finalizers)}}
+        return await self._write("PATCH", resource, resource.path_to(seen.ref), _merge_patch(patch))
+
+    async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
+        """As `Home` says: a patch of this version, which names what differs."""
+        resource = await self._resource(seen.ref)
+        difference = merge_patch(seen.document.get("status") or {}, dict(status))
+        if not difference:
+            return seen
+        patch = {"metadata": {"resourceVersion": seen.resource_version}, "status": difference}
+        path = resource.path_to(seen.ref) + ("/status" if resource.has_status else "")
+        try:
+            return await self._write("PATCH", resource, path, _merge_patch(patch))
+        except NotFound:
+            return None
+
+    async def delete(self, seen: StoredObject) -> StoredObject | None:
+        """As `Home` says: a DELETE of this version."""
+        resource = await self._resource(seen.ref)
+        options = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {"uid": seen.uid, "resourceVersion": seen.resource_version},
+        }
+        answer = await self._api.write(
+            "DELETE",
+            resource.path_to(seen.ref),
+            json_body(options),
+            doing=f"deleting {seen.ref}",
+            accept=_accept(resource),
+        )
+        left: Document = answer.decode(Document)
+        metadata = left.get("metadata")
+        if not is_object(metadata) or not metadata.get("deletionTimestamp"):
+            if self._on_deleted is not None:
+                self._on_deleted(seen.ref)
+            return None
+        return self._own(resource, stored_of(resource, left))
+
+    def may_mark(self, ref: ObjectRef) -> bool:
+        """As `Home` says: any object."""
+        del ref
+        return True
+
+    # ------------------------------------------------------------------------------------------ a whole home
+    @property
+    def writes_at_once(self) -> int:
+        """As `Home` says."""
+        return WRITES_AT_ONCE
+
+    def owns(self, ref: ObjectRef) -> bool:
+        """As `Home` says: always, this is the only replica."""
+        del ref
+        return True
+
+    async def ownership_changed(self) -> None:
+        """As `Home` says: never."""
+        await asyncio.get_running_loop().create_future()
+
+    async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
+        """As `Home` says: issued by the API server."""
+        return await self._kube.token(account.namespace, account.name, audiences=audiences, seconds=seconds)
+
+    def problems(self) -> Sequence[HomeProblem]:
+        """As `Home` says: kinds that cannot be watched, and a server that cannot be reached."""
+        found = [
+            HomeProblem(str(kind), Problem(path="", message=f"not watched: {why}", severity=Severity.WARNING))
+            for kind, why in sorted(self._unknown.items())
+        ]
+        outage = self._api.outage
+        if outage is not None:
+            found.append(HomeProblem("API server", Problem(path="", message=str(outage), hint=outage.hint)))
+        return found
+
+    @property
+    def waiting_deletions(self) -> int:
+        """As `Home` says: none, objects are deleted by requests."""
+        return 0
+
+    async def run(self) -> None:
+        """As `Home` says: the watches follow by themselves."""
+        await asyncio.get_running_loop().create_future()
+
+    # --------------------------------------------------------------------------------------------------- help
+    async def _resource(self, ref: ObjectRef) -> Resource:
+        found = await self._resources.find(ref.group_kind)
+        if found is None:
+            raise StorageUnavailable(
+                f"{ref}: the API server does not serve this kind", hint="install its CRD"
+            )
+        return found
+
+    async def _resource_of(self, document: Document) -> Resource:
+        group, _, version = str(document["apiVersion"]).rpartition("/")
+        kind = GroupKind(group, document["kind"])
+        found = await self._resources.find(kind, version) or await self._resources.find(kind)
+        if found is None:
+            raise StorageUnavailable(
+                f"{kind}: the API server does not serve this kind", hint="install its CRD"
+            )
+        return found
+
+    async def _write(
+        self, method: str, resource: Resource, path: str, body: Body, field_manager: str = ""
+    ) -> StoredObject:
+        answer = await self._api.write(
+            method,
+            path,
+            body,
+            doing=f"writing {resource.kind} {path.rpartition('/')[2]}",
+            params={"fieldManager": field_manager or "syncret"},
+            accept=_accept(resource),
+        )
+        return self._own(resource, self._stored(resource, answer.body))
+
+    def _own(self, resource: Resource, stored: StoredObject) -> StoredObject:
+        """Note a version that we wrote: its event is still to come."""
+        is_managed = resource.group_kind == SECRET and f'"{MANAGED}":"true"'.encode() in stored.data
+        key = (resource.group_kind, is_managed)
+        if is_older(self._marks.get(key, ""), stored.resource_version):
+            self._marks[key] = stored.resource_version
+        if is_older(self._intact.get(stored.ref, ""), stored.resource_version):
+            self._intact.pop(stored.ref, None)  # until the watch has told what its data is now
+        return stored
+
+    @staticmethod
+    def _stored(resource: Resource, body: bytes, *, whole: bool = False) -> StoredObject:
+        return stored_of(resource, msgspec.json.decode(body), whole=whole)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for watch in self._watches:
+            await watch.aclose()
+
+
+def _accept(resource: Resource) -> str:
+    """Of a Secret no value comes back."""
+    return f"{METADATA_ONLY},{JSON}" if resource.group_kind == SECRET else JSON
+
+
+def _merge_patch(patch: Document) -> Body:
+    return Body(msgspec.json.encode(patch), MERGE_PATCH)
+
+
+def merge_patch(before: Document, after: Document) -> Document:
+    """What a JSON merge patch has to say to make one object the other."""
+    patch: Document = {name: None for name in before if name not in after}
+    for name, value in after.items():
+        old = before.get(name)
+        if is_object(value) and is_object(old):
+            inner = merge_patch(old, value)
+            if inner:
+                patch[name] = inner
+        elif value != old:
+            patch[name] = value
+    return patch
+
+
+_OF_SERVER: Final = ("uid", "creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink")
+
+
+def _without_server_fields(document: Document) -> Document:
+    """A new object: what the server gives is left to it."""
+    metadata = {name: value for name, value in document["metadata"].items() if name not in _OF_SERVER}
+    return {**document, "metadata": metadata}

@@ -1,0 +1,122 @@
+"""Which resources the API server serves: the version and the path of each kind, asked once and kept."""
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from syncret.config.catalog import Catalog
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.kinds import Kinds
+from syncret.daemon.homes.kubernetes.api import ApiServer
+from syncret.providers.kit.kube.client import path_of
+
+KNOWN_FOR: Final = 30.0
+"""Seconds after which what was not served is asked for again."""
+
+
+class Resource(Struct, frozen=True):
+    """One kind as the server has it."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    has_status: bool
+    """Whether the status is written by requests of its own."""
+
+    @property
+    def group_kind(self) -> GroupKind:
+        return GroupKind(self.group, self.kind)
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """The path of the collection, or of one object."""
+        within = namespace if self.namespaced else ""
+        return path_of(self.group, self.version, self.plural, namespace=within, name=name)
+
+    def path_to(self, ref: ObjectRef) -> str:
+        """The path of an object."""
+        return self.path(ref.namespace, ref.name)
+
+
+class _Listed(Struct):
+    name: str
+    kind: str = ""
+    namespaced: bool = False
+
+
+class _ResourceList(Struct):
+    resources: list[_Listed] | None = None
+
+
+class _Version(Struct):
+    version: str
+
+
+class _Group(Struct, rename="camel"):
+    versions: list[_Version] | None = None
+    preferred_version: _Version | None = None
+
+
+class Resources:
+    """Finds resources by kind. Of a kind that we have a model for, the version of the model."""
+
+    def __init__(self, api: ApiServer, catalog: Catalog) -> None:
+        self._api = api
+        self._kinds = Kinds(catalog)
+        self._served: dict[tuple[str, str], tuple[float, dict[str, Resource]]] = {}
+        """By group and version: when it was asked for, and what there was."""
+        self._preferred: dict[str, tuple[float, Sequence[str]]] = {}
+
+    async def find(self, kind: GroupKind, version: str = "") -> Resource | None:
+        """The resource of a kind; None while the server does not have it. Raises HomeError."""
+        for each in (version,) if version else await self._versions(kind):
+            found = (await self._of(kind.group, each, kind.kind)).get(kind.kind)
+            if found is not None:
+                return found
+        return None
+
+    def forget(self, kind: GroupKind) -> None:
+        """Ask again for what the server has of that group: it no longer has this kind."""
+        for group, version in [each for each in self._served if each[0] == kind.group]:
+            del self._served[group, version]
+
+    async def _versions(self, kind: GroupKind) -> Sequence[str]:
+        known = self._kinds.find(kind)
+        if known is not None:
+            return known.versions
+        if not kind.group:
+            return ("v1",)
+        asked, versions = self._preferred.get(kind.group, (0.0, ()))
+        if versions or time.monotonic() - asked < KNOWN_FOR:
+            return versions
+        answer = await self._api.read(f"/apis/{kind.group}", doing=f"asking for {kind.group}")
+        group = _Group() if answer is None else answer.decode(_Group)
+        every = [] if group.preferred_version is None else [group.preferred_version]
+        versions = tuple(dict.fromkeys(each.version for each in [*every, *(group.versions or ())]))
+        self._preferred[kind.group] = time.monotonic(), versions
+        return versions
+
+    async def _of(self, group: str, version: str, kind: str) -> dict[str, Resource]:
+        served = self._served.get((group, version))
+        if served is not None and (kind in served[1] or time.monotonic() - served[0] < KNOWN_FOR):
+            return served[1]
+        path = f"/apis/{group}/{version}" if group else f"/api/{version}"
+        answer = await self._api.read(path, doing=f"asking for the resources of {group or 'core'}/{version}")
+        listed = () if answer is None else answer.decode(_ResourceList).resources or ()
+        names = {each.name for each in listed}
+        found = {
+            each.kind: Resource(
+                group, version, each.kind, each.name, each.namespaced, f"{each.name}/status" in names
+            )
+            for each in listed
+            if "/" not in each.name
+        }
+        self._served[group, version] = time.monotonic(), found
+        return found

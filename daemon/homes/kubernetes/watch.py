@@ -1,0 +1,224 @@
+"""All streams of a home as one watch: each kind LISTED or UNKNOWN, then every version as it comes."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+
+import msgspec
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.core.ownership import MANAGED
+from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
+from syncret.daemon.homes.kubernetes.api import METADATA_ONLY, ApiServer
+from syncret.daemon.homes.kubernetes.objects import METADATA_ALONE, SECRET, gone, is_as_written, stored_of
+from syncret.daemon.homes.kubernetes.resources import Resource, Resources
+from syncret.daemon.homes.kubernetes.streams import Raw, Stream, is_older
+
+MOST_WAITING = 1000
+"""Events that wait for the reader; then the streams wait, and the server's."""
+
+
+class ClusterWatch(AsyncIterator[WatchEvent]):
+    """One watcher's events. Close it with `aclose`."""
+
+    def __init__(
+        self,
+        api: ApiServer,
+        resources: Resources,
+        *,
+        namespace: str,
+        intact: dict[ObjectRef, str],
+        on_unknown: Callable[[GroupKind, str], None],
+    ) -> None:
+        """`intact` receives the version of each Secret that is as it was written."""
+        self._api = api
+        self._resources = resources
+        self._namespace = namespace
+        self._on_unknown = on_unknown
+        self._buffer: deque[WatchEvent] = deque()
+        self._arrived = asyncio.Event()
+        self._room = asyncio.Event()
+        self._drained = asyncio.Event()
+        self._closed = False
+        self._secrets = _Secrets(self, api, intact)
+        self._streams: dict[tuple[GroupKind, bool], Stream] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def follow(self, kind: GroupKind) -> None:
+        """Watch one more kind."""
+        if kind == SECRET:
+            self._start((kind, True), labels=f"{MANAGED}=true", receiver=self._secrets.managed)
+            self._start((kind, False), labels=f"{MANAGED}!=true", receiver=self._secrets.others)
+        else:
+            self._start((kind, False), receiver=_Kind(self, kind))
+
+    def _start(
+        self, key: tuple[GroupKind, bool], *, receiver: "_Kind | _HalfOfSecrets", labels: str = ""
+    ) -> None:
+        stream = Stream(
+            self._api,
+            self._resources,
+            key[0],
+            receiver,
+            namespace=self._namespace,
+            labels=labels,
+            metadata_only=key[0] in METADATA_ALONE and key != (SECRET, True),
+        )
+        receiver.stream = stream
+        self._streams[key] = stream
+        self._tasks.append(asyncio.create_task(stream.run(), name=f"home: watch {key[0]}"))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was ended."""
+        return self._closed
+
+    # ------------------------------------------------------------------------------------------------ reading
+    async def __anext__(self) -> WatchEvent:
+        while not self._buffer:
+            if self._closed:
+                raise StopAsyncIteration
+            for task in self._tasks:
+                if task.done():
+                    task.result()  # a stream never ends: this raises why it did
+            self._drained.set()
+            self._arrived.clear()
+            await self._arrived.wait()
+        self._drained.clear()
+        event = self._buffer.popleft()
+        self._room.set()
+        return event
+
+    def __aiter__(self) -> "ClusterWatch":
+        return self
+
+    async def aclose(self) -> None:
+        """End all streams."""
+        self._closed = True
+        self._buffer.clear()
+        self._arrived.set()
+        self._drained.set()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def caught_up(self, marks: Mapping[tuple[GroupKind, bool], str]) -> None:
+        """Return once every event up to these versions was read, and the reader waits for more."""
+        for key, version in marks.items():
+            stream = self._streams.get(key)
+            while stream is not None and not self._closed and not stream.has_reached(version):
+                stream.moved.clear()
+                await stream.moved.wait()
+        await self._drained.wait()
+
+    # ---------------------------------------------------------------------------------------------- receiving
+    async def put(self, type_: WatchEventType, kind: GroupKind, stored: StoredObject | None = None) -> None:
+        """Hand one event to the reader, once it has room for it."""
+        while len(self._buffer) >= MOST_WAITING:
+            self._room.clear()
+            await self._room.wait()
+        self._buffer.append(WatchEvent(type_, kind, stored))
+        self._drained.clear()
+        self._arrived.set()
+
+    async def lose(self, kind: GroupKind, why: str) -> None:
+        """The kind cannot be watched now."""
+        self._on_unknown(kind, why)
+        await self.put(WatchEventType.UNKNOWN, kind)
+
+    async def list_(self, kind: GroupKind) -> None:
+        """All objects of the kind that existed have been handed over."""
+        self._on_unknown(kind, "")
+        await self.put(WatchEventType.LISTED, kind)
+
+
+class _Kind:
+    """Hands the events of one stream on as they are."""
+
+    stream: Stream
+
+    def __init__(self, watch: ClusterWatch, kind: GroupKind) -> None:
+        self._watch = watch
+        self._kind = kind
+
+    async def changed(self, resource: Resource, raw: Raw, *, is_new: bool) -> None:
+        stored = stored_of(resource, msgspec.json.decode(raw))
+        type_ = WatchEventType.ADDED if is_new else WatchEventType.MODIFIED
+        await self._watch.put(type_, self._kind, stored)
+
+    async def deleted(self, resource: Resource, ref: ObjectRef, uid: str, version: str) -> None:
+        del resource
+        await self._watch.put(WatchEventType.DELETED, self._kind, gone(ref, uid, version))
+
+    async def listed(self) -> None:
+        await self._watch.list_(self._kind)
+
+    async def unknown(self, why: str) -> None:
+        await self._watch.lose(self._kind, why)
+
+
+class _Secrets:
+    """Two streams that share all Secrets: the marked ones with their data, of others the metadata alone."""
+
+    def __init__(self, watch: ClusterWatch, api: ApiServer, intact: dict[ObjectRef, str]) -> None:
+        self.watch = watch
+        self.api = api
+        self.intact = intact
+        self.managed = _HalfOfSecrets(self, marked=True)
+        self.others = _HalfOfSecrets(self, marked=False)
+        self.managed.other, self.others.other = self.others, self.managed
+
+    async def listed(self) -> None:
+        if self.managed.stream.is_listed and self.others.stream.is_listed:
+            await self.watch.list_(SECRET)
+
+
+class _HalfOfSecrets:
+    """Receives one of the two streams.
+
+    DELETED there has two meanings: the Secret is gone, or its label changed and the other stream has it. If
+    that one has not told so yet, the Secret is looked for by its name.
+    """
+
+    stream: Stream
+    other: "_HalfOfSecrets"
+
+    def __init__(self, secrets: _Secrets, *, marked: bool) -> None:
+        self._secrets = secrets
+        self._marked = marked
+
+    async def changed(self, resource: Resource, raw: Raw, *, is_new: bool) -> None:
+        document = msgspec.json.decode(raw)
+        is_intact = self._marked and is_as_written(document)
+        stored = stored_of(resource, document)
+        if is_intact:
+            self._secrets.intact[stored.ref] = stored.resource_version
+        elif self._marked:
+            self._secrets.intact.pop(stored.ref, None)
+        is_new = is_new and stored.ref not in self.other.stream.known
+        type_ = WatchEventType.ADDED if is_new else WatchEventType.MODIFIED
+        await self._secrets.watch.put(type_, SECRET, stored)
+
+    async def deleted(self, resource: Resource, ref: ObjectRef, uid: str, version: str) -> None:
+        if self._marked:
+            self._secrets.intact.pop(ref, None)
+        known = self.other.stream.known.get(ref)
+        if known is not None and known.uid == uid and not is_older(known.version, version):
+            return
+        moved = await self._found(resource, ref)
+        if moved is None or moved.uid != uid:
+            await self._secrets.watch.put(WatchEventType.DELETED, SECRET, gone(ref, uid, version))
+        else:
+            await self._secrets.watch.put(WatchEventType.MODIFIED, SECRET, moved)
+
+    async def _found(self, resource: Resource, ref: ObjectRef) -> StoredObject | None:
+        answer = await self._secrets.api.read(
+            resource.path_to(ref), doing=f"reading {ref}", accept=METADATA_ONLY
+        )
+        return None if answer is None else stored_of(resource, msgspec.json.decode(answer.body))
+
+    async def listed(self) -> None:
+        await self._secrets.listed()
+
+    async def unknown(self, why: str) -> None:
+        await self._secrets.watch.lose(SECRET, why)

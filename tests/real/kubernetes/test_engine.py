@@ -1,0 +1,204 @@
+"""The engine on a real API server: what users see of their objects there."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from syncret.config.meta import Document, member
+from syncret.config.settings import Settings
+from syncret.daemon.app import RunningEngine, run_engine
+from syncret.daemon.engine.clock import Clock
+from syncret.daemon.homes.kubernetes.home import KubernetesHome
+from syncret.providers.registry import Registry
+from tests.support.servers.kube.running import KubeApi
+
+pytestmark = pytest.mark.slow
+
+WITHIN = 20.0
+CLEANUP = "externalsecrets.external-secrets.io/externalsecret-cleanup"
+
+
+class Cluster:
+    """What an author of manifests does and sees in one namespace."""
+
+    def __init__(self, api: KubeApi, namespace: str) -> None:
+        self.api = api
+        self.namespace = namespace
+
+    def path(self, kind: str, name: str = "") -> str:
+        """The path of an object, or of all of a kind."""
+        group = {
+            "secrets": "/api/v1",
+            "events": "/api/v1",
+            "passwords": "/apis/generators.external-secrets.io/v1alpha1",
+            "pushsecrets": "/apis/external-secrets.io/v1alpha1",
+        }.get(kind, "/apis/external-secrets.io/v1")
+        return f"{group}/namespaces/{self.namespace}/{kind}{f'/{name}' if name else ''}"
+
+    def create(self, kind: str, name: str, spec: Document, **metadata: object) -> None:
+        version, _, _ = self.path(kind).removeprefix("/apis/").partition("/namespaces/")
+        kinds = {"externalsecrets": "ExternalSecret", "secretstores": "SecretStore", "passwords": "Password"}
+        document = {
+            "apiVersion": version,
+            "kind": kinds[kind],
+            "metadata": {"name": name, **metadata},
+            "spec": spec,
+        }
+        self.api.create(self.path(kind), document)
+
+    def get(self, kind: str, name: str) -> Document | None:
+        return self.api.get(self.path(kind, name))
+
+    def store(self, **values: str) -> None:
+        """The store `s` with these values."""
+        data = [{"key": key, "value": value} for key, value in values.items()]
+        self.create("secretstores", "s", {"provider": {"fake": {"data": data}}})
+
+    def sync(self, name: str, key: str = "k", **spec: object) -> None:
+        self.create(
+            "externalsecrets",
+            name,
+            {
+                "refreshInterval": "1h",
+                "secretStoreRef": {"name": "s"},
+                "data": [{"secretKey": "a", "remoteRef": {"key": key}}],
+                **spec,
+            },
+        )
+
+    def ready(self, name: str) -> Document:
+        """The condition of an ExternalSecret; an empty one before there is one."""
+        found = self.get("externalsecrets", name) or Document()
+        conditions: list[Document] = member(found, "status").get("conditions", [])
+        return next((each for each in conditions if each["type"] == "Ready"), Document())
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait for what the engine does; nothing on the server could call us."""
+    async with asyncio.timeout(WITHIN):
+        while not condition():  # noqa: ASYNC110  # see above
+            await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def running(home: KubernetesHome) -> AsyncGenerator[RunningEngine]:
+    async with run_engine(home, registry=Registry(), settings=Settings(), clock=Clock()) as engine:
+        await engine.engine.first_pass.wait()
+        yield engine
+
+
+@pytest.fixture
+def cluster(api: KubeApi, namespace: str) -> Cluster:
+    return Cluster(api, namespace)
+
+
+async def test_what_is_wanted_is_there_and_said(home: KubernetesHome, cluster: Cluster) -> None:
+    cluster.store(k="one")
+    cluster.sync("early")
+    async with running(home):
+        cluster.sync("late")
+        await until(lambda: all(cluster.ready(name).get("status") == "True" for name in ("early", "late")))
+    for name in ("early", "late"):
+        secret = cluster.get("secrets", name)
+        assert secret is not None
+        assert secret["data"] == {"a": "b25l"}
+        (owner,) = secret["metadata"]["ownerReferences"]
+        assert (owner["kind"], owner["name"], owner["controller"]) == ("ExternalSecret", name, True)
+        (booked,) = secret["metadata"]["managedFields"]
+        assert (booked["manager"], booked["operation"]) == (
+            f"externalsecrets.external-secrets.io/{name}",
+            "Update",
+        )
+        assert cluster.ready(name)["reason"] == "SecretSynced"
+
+
+async def test_an_edited_and_a_deleted_target_come_back(
+    home: KubernetesHome, cluster: Cluster, api: KubeApi
+) -> None:
+    cluster.store(k="one")
+    cluster.sync("e")
+    path = cluster.path("secrets", "e")
+    async with running(home):
+        secret = cluster.get("secrets", "e")
+        assert secret is not None
+        secret["data"] = {"a": "eA=="}
+        api.request("PUT", path, secret)
+        await until(lambda: (cluster.get("secrets", "e") or {}).get("data") == {"a": "b25l"})
+        uid = secret["metadata"]["uid"]
+        api.request("DELETE", path)
+        await until(
+            lambda: (found := cluster.get("secrets", "e")) is not None and found["metadata"]["uid"] != uid
+        )
+
+
+async def test_a_restart_writes_and_reads_nothing(home: KubernetesHome, cluster: Cluster) -> None:
+    cluster.store(k="one")
+    for number in range(20):
+        cluster.sync(f"e{number}")
+    async with running(home):
+        pass
+
+    def versions() -> list[str]:
+        found: list[str] = []
+        for number in range(20):
+            for kind in ("externalsecrets", "secrets"):
+                each = cluster.get(kind, f"e{number}")
+                assert each is not None
+                found.append(each["metadata"]["resourceVersion"])
+        return found
+
+    before = versions()
+    async with running(home) as engine:
+        await engine.engine.wait_idle()
+    assert versions() == before
+
+
+async def test_a_password_that_is_generated_once_stays(home: KubernetesHome, cluster: Cluster) -> None:
+    cluster.create("passwords", "pw", {"length": 24})
+    generator = {"apiVersion": "generators.external-secrets.io/v1alpha1", "kind": "Password", "name": "pw"}
+    for number in range(50):
+        cluster.create(
+            "externalsecrets",
+            f"p{number}",
+            {"refreshPolicy": "CreatedOnce", "dataFrom": [{"sourceRef": {"generatorRef": generator}}]},
+        )
+
+    def passwords() -> dict[str, Document]:
+        found = {f"p{number}": cluster.get("secrets", f"p{number}") for number in range(50)}
+        return {name: secret["data"] for name, secret in found.items() if secret is not None}
+
+    async with running(home) as engine:
+        first = passwords()
+        await engine.engine.wait_idle()
+    assert len(first) == 50
+    async with running(home) as engine:
+        await engine.engine.wait_idle()
+    assert passwords() == first
+
+
+async def test_a_failure_is_said_with_its_cause(home: KubernetesHome, cluster: Cluster) -> None:
+    cluster.store(k="one")
+    cluster.sync("e", key="missing")
+    async with running(home):
+        await until(lambda: cluster.ready("e").get("status") == "False")
+    condition = cluster.ready("e")
+    assert condition["reason"] == "SecretSyncedError"
+    assert condition["message"].startswith("could not get secret data from provider")
+    assert cluster.get("secrets", "e") is None
+
+
+async def test_deletion_deletes_the_target_where_that_is_asked_for(
+    home: KubernetesHome, cluster: Cluster, api: KubeApi
+) -> None:
+    cluster.store(k="one")
+    cluster.sync("e", target={"deletionPolicy": "Delete"})
+    async with running(home):
+        await until(lambda: cluster.ready("e").get("status") == "True")
+        found = cluster.get("externalsecrets", "e")
+        assert found is not None
+        assert found["metadata"]["finalizers"] == [CLEANUP]
+        api.request("DELETE", cluster.path("externalsecrets", "e"))
+        await until(lambda: cluster.get("externalsecrets", "e") is None)
+        assert cluster.get("secrets", "e") is None
