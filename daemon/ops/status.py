@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -53,12 +53,21 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     last_failure: LastFailure | None
     unanswered_seconds: float | None
     """Of a store: for how long objects have waited for it without an answer."""
+    unanswered_by: str | None = None
+    """The server that they wait for, if that is known."""
     unreachable: str | None = None
     """Of a store that does not answer: its server, and why."""
     manifest_problem: ManifestProblem | None = None
     """Why its manifest has no effect; what it said last, if anything, stays in force."""
     manifest: str | None = None
     """File and line of its manifest; None if no file defines it."""
+
+
+class Silence(NamedTuple):
+    """For how long objects have waited for a store without an answer; the server, if that is known."""
+
+    seconds: float
+    server: str
 
 
 class QueueStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -121,7 +130,7 @@ def object_status(
     due: float | None,
     failures: int,
     failure: LastError | None,
-    unanswered: float | None,
+    silence: Silence | None,
     manifest: str | None,
     invalid: InvalidManifest | None,
 ) -> ObjectStatus:
@@ -139,7 +148,8 @@ def object_status(
         next_due=stamp(due) if due is not None else None,
         failures=failures,
         last_failure=LastFailure(stamp(failure.at), failure.message, failure.hint) if failure else None,
-        unanswered_seconds=None if unanswered is None else round(unanswered, 3),
+        unanswered_seconds=None if silence is None else round(silence.seconds, 3),
+        unanswered_by=None if silence is None else silence.server or None,
         unreachable=newest.unreachable,
         manifest_problem=None if invalid is None else _problem(invalid.file, invalid.problem),
         manifest=manifest,
@@ -197,11 +207,11 @@ def _each(
     running: Running, kinds: list[Kind], invalid: Mapping[ObjectRef, InvalidManifest]
 ) -> Iterator[ObjectStatus]:
     """The objects of some kinds, and those that would be of them if their manifests were valid."""
-    engine, memory = running.engine, running.context.memory
+    engine, memory, sessions = running.engine, running.context.memory, running.context.sessions
     for kind in kinds:
         for stored in list(running.inventory.list(kind.group_kind)):
             ref = stored.ref
-            unreported = engine.unreported(ref)
+            unreported, unanswered = engine.unreported(ref), engine.queue.unanswered(str(ref))
             yield object_status(
                 ref,
                 view_of(stored, unreported),
@@ -209,7 +219,7 @@ def _each(
                 failures=engine.failures(ref),
                 failure=unreported or memory.failure(ref),
                 manifest=running.context.manifest_place(ref),
-                unanswered=engine.queue.unanswered(str(ref)),
+                silence=None if unanswered is None else Silence(unanswered, sessions.waits_for(ref)),
                 invalid=invalid.get(ref),
             )
         for ref, problem in invalid.items():

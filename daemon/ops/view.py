@@ -106,6 +106,8 @@ class SessionsView(Protocol):
 
     def in_flight(self) -> Iterable[tuple[ObjectRef, int]]: ...
 
+    def waits_for(self, store: ObjectRef) -> str: ...
+
 
 class ContextView(Protocol):
     @property

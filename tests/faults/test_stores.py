@@ -84,7 +84,10 @@ def test_a_store_that_never_answers_is_told_at_once(tmp_path: Path) -> None:
             process.until(lambda: process.metric("syncret_oldest_overdue_seconds") > 3, "overdue")
             assert process.status("vault")["unansweredSeconds"] > 1
             assert process.status("vault-7")["unansweredSeconds"] is None
-            assert "no answer for" in process.ask("status").stdout
+            server = vault.url.removeprefix("http://")
+            assert f"no answer from {server} for" in process.ask("status").stdout
+            assert f"have waited for an answer from {server} for" in process.ask("explain", "ss/vault").stdout
+            assert process.metric("syncret_store_unanswered_seconds", store="SecretStore/default/vault") > 1
             vault.let_go()
             process.until(lambda: process.metric("syncret_oldest_overdue_seconds") < 3, "on time again")
             assert process.status("vault")["unansweredSeconds"] is None

@@ -43,6 +43,8 @@ class ExplainInput(NamedTuple):
     """Place and problem of its newest manifest, if that has no effect: the last valid version is in force."""
     unanswered: float | None = None
     """Of a store: for how long objects have waited for it without an answer."""
+    server: str = ""
+    """The server that they wait for, if that is known."""
     receivers: tuple[Verdict, ...] = ()
     """Where a store has the daemon's own identity sent to."""
 
@@ -192,7 +194,8 @@ def _reachability(resource: SecretStore, known: ExplainInput) -> Iterator[str]:
         problem = f"does not answer: {condition.message};" if condition.status == "False" else "answers"
         yield f"{problem} since {condition.last_transition_time}"
     if known.unanswered is not None:
-        yield f"objects have waited for an answer for {known.unanswered:.0f} s"
+        server = f" from {known.server}" if known.server else ""
+        yield f"objects have waited for an answer{server} for {known.unanswered:.0f} s"
 
 
 def _fan_out(resource: ClusterExternalSecret | ClusterPushSecret, _known: ExplainInput) -> _Description:

@@ -129,8 +129,13 @@ class StoreState(Struct):
     limiter: Limiter
     keep: dict[str, Any]
     turns: KeyedLocks = field(default_factory=KeyedLocks)
-    in_flight: int = 0
+    in_flight: set[Share] = field(default_factory=set[Share])
     """Calls that wait for an answer."""
+
+    @property
+    def server(self) -> str:
+        """The server that one of these calls waits for; empty if none does, or it is not known."""
+        return next((share.server for share in self.in_flight if share.server), "")
 
 
 class CallPath(Struct, frozen=True, kw_only=True):
@@ -254,7 +259,7 @@ class CallPath(Struct, frozen=True, kw_only=True):
             raise SyncError(text)
         limit = self.around.settings.call_timeout
         late = _no_answer(request, "", limit)
-        self.memory.in_flight += 1
+        self.memory.in_flight.add(share)
         token = call_share.set(share)
         work = CallWork(request.payers) if request.payers else None
         work_token = call_work.set(work)
@@ -271,7 +276,7 @@ class CallPath(Struct, frozen=True, kw_only=True):
             call_work.reset(work_token)
             if work is not None:
                 work.end()
-            self.memory.in_flight -= 1
+            self.memory.in_flight.discard(share)
 
 
 def _no_answer(request: CallRequest, server: str, limit: float) -> Unavailable:

@@ -218,7 +218,12 @@ class SessionPool:
     def in_flight(self) -> Iterator[tuple[ObjectRef, int]]:
         """How many calls of every store and generator wait for an answer."""
         for ref, memory in self._every_memory():
-            yield ref, memory.in_flight
+            yield ref, len(memory.in_flight)
+
+    def waits_for(self, store: ObjectRef) -> str:
+        """The server that a call of the store waits for; empty if none does, or it is not known."""
+        memory = self._memories.get(store)
+        return "" if memory is None else memory.server
 
     def _every_memory(self) -> Iterator[tuple[ObjectRef, StoreState]]:
         yield from self._memories.items()

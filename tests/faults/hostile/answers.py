@@ -7,7 +7,7 @@ from tests.faults.hostile.manifests import LIMITS, MIB, End, Hostile, external, 
 BOUNDED: Final = f"{LIMITS}|answerMemory|larger than|too large|bytes"
 FAILS: Final = (
     f"{BOUNDED}|no answer|not reached|redirect|broken|failed|within|too many requests|refused|throttled|"
-    "memory|HTTP|has not answered|cannot be read"
+    "memory|HTTP|has not answered|connection|cannot be read"
 )
 
 
