@@ -100,9 +100,8 @@ def _verdict(each: Answer) -> Verdict:
 
 def _row(each: dict[str, Any], now: float, *, wide: bool) -> Row:
     failure, unanswered = each["lastFailure"], each["unansweredSeconds"]
-    waits = "" if unanswered is None else f"no answer for {span(unanswered)}"
-    if waits and each["unansweredBy"]:
-        waits = f"no answer from {each['unansweredBy']} for {span(unanswered)}"
+    server = f" from {each['unansweredBy']}" if each["unansweredBy"] else ""
+    waits = "" if unanswered is None else f"no answer{server} for {span(unanswered)}"
     problem = each["manifestProblem"]
     invalid = "" if problem is None else f"its manifest is invalid: {_text(problem)}"
     default = "ready" if each["ready"] else "waiting"
