@@ -4,8 +4,10 @@ import os
 import re
 from typing import Final, TextIO
 
-_CONTROLS: Final = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]")
-"""What JSON need not escape, and what a terminal may obey: DEL, C1, and marks that reorder or hide text."""
+_CONTROLS: Final = "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+"""What JSON need not escape, and what a terminal may obey: DEL, C1, and marks that reorder or hide text.
+
+It is compiled on its first use, as a program that starts often should."""
 
 
 def printable(text: str) -> str:
@@ -17,7 +19,7 @@ def printable(text: str) -> str:
 
 def printable_json(text: str) -> str:
     """JSON of the same meaning, in which nothing steers a terminal; its line breaks stay."""
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_CONTROLS, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def has_cursor(stream: TextIO) -> bool:

@@ -42,7 +42,7 @@ class Row(NamedTuple):
     """One row, with the style of its verdict."""
 
     cells: Sequence[str]
-    style: Style = Style.PLAIN
+    style: str = Style.PLAIN
     is_usual: bool = False
     """Its message is left out where it would need a line of its own."""
 
@@ -52,7 +52,7 @@ class Verdict(NamedTuple):
 
     rank: int
     text: str
-    style: Style
+    style: str
 
 
 VERDICTS: Final = {
@@ -101,7 +101,7 @@ def _fitted(columns: Sequence[Column], rows: Sequence[Row], width: int, *, full:
                 yield from _below(column, row, row.cells[place], width, full=full)
 
 
-def _padded(text: str, width: int, style: Style = Style.PLAIN) -> str:
+def _padded(text: str, width: int, style: str = Style.PLAIN) -> str:
     return paint(sys.stdout, text, style) + " " * (width - width_of(text))
 
 

@@ -5,8 +5,8 @@ import os
 import socket
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 from typing import Any, Final, cast
-from urllib.parse import urlencode
 
 from syncret.config.visible import printable_json
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, UNUSABLE
@@ -46,7 +46,7 @@ def request(options: Namespace, method: str, path: str, timeout: float | None = 
         what = f"longer than {MAX_SOCKET_PATH} bytes" if where else "there is none"
         hint = "name the daemon's socket with --socket PATH"
         raise CommandError(f"socket {where}: {what}" if where else f"socket: {what}", hint=hint, code=INVALID)
-    message = f"{method} {path}?{urlencode(query)} HTTP/1.0\r\nHost: syncret\r\n\r\n"
+    message = f"{method} {path}?{_query(query)} HTTP/1.0\r\nHost: syncret\r\n\r\n"
     try:
         head, _, body = _exchange(where, message.encode(), timeout or ANSWER_TIMEOUT).partition(b"\r\n\r\n")
         status = int(head.split(None, 2)[1])
@@ -65,6 +65,14 @@ def request(options: Namespace, method: str, path: str, timeout: float | None = 
     if status != _OK:
         raise CommandError(answer["message"], hint=answer["hint"])
     return answer
+
+
+def _query(parameters: Mapping[str, str]) -> str:
+    """The parameters, with each byte of a value percent-encoded: to import `urllib` would take longer."""
+    coded = {
+        name: "".join(f"%{byte:02x}" for byte in os.fsencode(value)) for name, value in parameters.items()
+    }
+    return "&".join(f"{name}={value}" for name, value in coded.items())
 
 
 def request_object(options: Namespace, method: str, path: str) -> Answer:

@@ -29,7 +29,7 @@ class Event(NamedTuple):
     object: str
     status: str = ""
     ready: str = ""
-    style: Style = Style.PLAIN
+    style: str = Style.PLAIN
     is_usual: bool = False
 
 

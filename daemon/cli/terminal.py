@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from datetime import datetime
-from enum import StrEnum
 from types import TracebackType
 from typing import Final, Self, TextIO
 
@@ -55,16 +54,16 @@ class Progress:
             self._stream.flush()
 
 
-class Style(StrEnum):
-    """A colour that means something, as the parameters of its escape sequence."""
+class Style:
+    """Colours that mean something, as the parameters of their escape sequence."""
 
-    PLAIN = ""
-    GOOD = "32"
-    DOUBT = "33"
-    BAD = "1;31"
+    PLAIN: Final = ""
+    GOOD: Final = "32"
+    DOUBT: Final = "33"
+    BAD: Final = "1;31"
 
 
-def paint(stream: TextIO, text: str, style: Style) -> str:
+def paint(stream: TextIO, text: str, style: str) -> str:
     """The text in that colour, if the stream shows colours. It must be printable."""
     return f"\x1b[{style}m{text}\x1b[0m" if style and has_colours(stream) else text
 

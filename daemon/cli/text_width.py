@@ -5,12 +5,14 @@ The text has passed `printable`, so the only escape sequences in it are our own 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, Literal
 from unicodedata import category, east_asian_width
 
 ELLIPSIS: Final = "…"
-_PIECES: Final = re.compile(r"\x1b\[[0-9;]*m|.", re.DOTALL)
+_PIECES: Final = r"(?s)\x1b\[[0-9;]*m|."
+_FIRST_MARK: Final = "\u0300"
+"""All printable characters before it take one column."""
 _EMOJI_STYLE: Final = "\ufe0f"
 _JOINING_JAMO: Final = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 """Vowels and final consonants of Hangul, which join the syllable before them."""
@@ -20,9 +22,14 @@ Side = Literal["start", "middle", "end"]
 
 def width_of(text: str) -> int:
     """The columns that the text takes."""
-    if text.isascii() and "\x1b" not in text:
+    if _is_plain(text):
         return len(text)
     return sum(width for _, width in _clusters(text))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether each character takes one column."""
+    return text.isascii() and "\x1b" not in text
 
 
 def cut(text: str, width: int, side: Side = "end") -> str:
@@ -31,10 +38,10 @@ def cut(text: str, width: int, side: Side = "end") -> str:
         return text
     room = width - 1
     if side == "end":
-        return _head(_clusters(text), room) + ELLIPSIS
+        return _head(text, room) + ELLIPSIS
     if side == "start":
         return ELLIPSIS + _tail(text, room)
-    return _head(_clusters(text), room - room // 2) + ELLIPSIS + _tail(text, room // 2)
+    return _head(text, room - room // 2) + ELLIPSIS + _tail(text, room // 2)
 
 
 def wrap(text: str, width: int) -> list[str]:
@@ -64,9 +71,11 @@ def _broken(word: str, width: int) -> Iterator[str]:
     yield line
 
 
-def _head(clusters: Iterable[tuple[str, int]], room: int) -> str:
+def _head(text: str, room: int) -> str:
+    if _is_plain(text):
+        return text[:room]
     kept: list[str] = []
-    for piece, wide in clusters:
+    for piece, wide in _clusters(text):
         room -= wide
         if room < 0:
             break
@@ -75,6 +84,8 @@ def _head(clusters: Iterable[tuple[str, int]], room: int) -> str:
 
 
 def _tail(text: str, room: int) -> str:
+    if _is_plain(text):
+        return text[len(text) - room :]
     kept: list[str] = []
     for piece, wide in reversed([*_clusters(text)]):
         room -= wide
@@ -87,7 +98,7 @@ def _tail(text: str, room: int) -> str:
 def _clusters(text: str) -> Iterator[tuple[str, int]]:
     """What a terminal shows as one character, with the columns it takes: marks go with what they mark."""
     held, width = "", 0
-    for found in _PIECES.finditer(text):
+    for found in re.finditer(_PIECES, text):
         each = found[0]
         wide = _width(each)
         if wide and width:
@@ -102,6 +113,8 @@ def _clusters(text: str) -> Iterator[tuple[str, int]]:
 def _width(character: str) -> int:
     if len(character) > 1:  # a colour
         return 0
+    if character < _FIRST_MARK:
+        return 1
     if category(character) in {"Mn", "Me"} or any(ord(character) in each for each in _JOINING_JAMO):
         return 0
     return 2 if east_asian_width(character) in {"W", "F"} else 1

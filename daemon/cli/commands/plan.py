@@ -37,7 +37,7 @@ def _run(options: Namespace) -> int:
     else:
         _print_text(result)
         if not settings.output_dir:
-            sys.stderr.write(f"compared with no files: {NO_OUTPUT_DIR}\n")
+            print_text(sys.stderr, f"compared with no files: {NO_OUTPUT_DIR}")
     if result.invalid:
         return INVALID
     return FAILED if result.failures else OK

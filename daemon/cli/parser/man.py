@@ -13,6 +13,12 @@ FILES: Final = (
     ("/etc/syncret/syncret.yaml", "The settings, where the service is told so with --config."),
     (DEFAULTS["socket"], "The control socket of the service, mode 0600."),
 )
+ENVIRONMENT: Final = (
+    ("NO_COLOR", "If it is not empty: no colours."),
+    ("TERM", "If it is dumb: no colours and no progress."),
+    ("COLUMNS", "The width of the terminal, to which tables and messages are fitted; otherwise its own."),
+)
+"""Besides the variables of the settings."""
 
 
 def man(parser: ArgumentParser, version: str) -> str:
@@ -43,6 +49,9 @@ def _lines(parser: ArgumentParser, version: str) -> Iterator[str]:
         yield from (_text(meaning), ".br", f"Environment: \\fB{setting.variable}\\fR")
     examples, _, codes = EPILOG.partition("exit codes:\n")
     yield from (".SH EXIT STATUS", ".nf", *map(_text, codes.strip("\n").splitlines()), ".fi")
+    yield ".SH ENVIRONMENT"
+    for name, text in ENVIRONMENT:
+        yield from (".TP", f"\\fB{_text(name)}\\fR", _text(text))
     yield ".SH FILES"
     for path, text in FILES:
         yield from (".TP", f"\\fI{_text(path)}\\fR", _text(text))

@@ -158,7 +158,16 @@ def test_zsh_is_named_for_its_command() -> None:
 def test_the_man_page_says_it_all() -> None:
     page = man(parser(), "1.2.3")
     assert page.startswith('.TH SYNCRET 1 "" "syncret 1.2.3"\n')
-    for section in ("NAME", "SYNOPSIS", "COMMANDS", "SETTINGS", "EXIT STATUS", "FILES", "EXAMPLES"):
+    for section in (
+        "NAME",
+        "SYNOPSIS",
+        "COMMANDS",
+        "SETTINGS",
+        "EXIT STATUS",
+        "ENVIRONMENT",
+        "FILES",
+        "EXAMPLES",
+    ):
         assert f".SH {section}\n" in page
     assert all(f".SS syncret {command.name}" in page for command in commands_of(parser()))
     assert all(setting.variable in page for setting in describe())
