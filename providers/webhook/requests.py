@@ -200,6 +200,7 @@ async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Ap
         connections=1 if login else CONNECTIONS,
         network=context.network,
         parses=bool(spec.result and spec.result.json_path),
+        names_servers=_place(spec.url) is not None,
     ) as http:
         yield Api(
             spec, context, NtlmHttp(http, login, context.now, context.log_in) if login else http, secrets

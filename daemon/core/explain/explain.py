@@ -191,8 +191,9 @@ def _reachability(resource: SecretStore, known: ExplainInput) -> Iterator[str]:
     """Whether the store answers, where that is worth a word."""
     condition = find(resource.status.conditions, REACHABLE)
     if condition is not None:
-        problem = f"does not answer: {condition.message};" if condition.status == "False" else "answers"
-        yield f"{problem} since {condition.last_transition_time}"
+        silent = condition.status == "False"
+        cause = f": {condition.message}" if silent and known.error is None else ""
+        yield f"{'has not answered' if silent else 'answers'} since {condition.last_transition_time}{cause}"
     if known.unanswered is not None:
         server = f" from {known.server}" if known.server else ""
         yield f"objects have waited for an answer{server} for {known.unanswered:.0f} s"

@@ -78,6 +78,7 @@ class Http:
         network: which servers may be reached, and the memory for their answers; None for the daemon's own
             requests, such as those to the metadata server of its cloud.
         parses: whether responses are parsed as a whole.
+        names_servers: whether errors name the server; not if its name is made of values.
     """
 
     def __init__(  # noqa: PLR0913  # options, all by name
@@ -93,6 +94,7 @@ class Http:
         now: Callable[[], float] = time.time,
         network: Network | None,
         parses: bool = True,
+        names_servers: bool = True,
     ) -> None:
         self.base = base.rstrip("/")
         self._tls = tls
@@ -108,6 +110,7 @@ class Http:
         self._active = 0
         self._memory = AnswerMemory() if network is None else network.answers
         self._parses = parses
+        self._names_servers = names_servers
         self._session: aiohttp.ClientSession | None = None
         self._by_proxy: aiohttp.ClientSession | None = None
 
@@ -138,7 +141,7 @@ class Http:
                     f"{doing}: the header {name.strip()} is for the connection to set",
                     hint="leave it out: host and length are those of the URL and the body",
                 )
-        target = _target(self._absolute(url, params), doing)
+        target = self._target(self._absolute(url, params), doing)
         for _ in range(_MOST_REDIRECTS + 1):
             answer = await self._exchange(method, target, doing, sent, body, accept)
             location = answer.headers.get("location", "")
@@ -167,7 +170,7 @@ class Http:
 
         from syncret.providers.kit.http.failures import FAILURES, failure  # see above
 
-        target = _target(self._absolute(url, params), doing)
+        target = self._target(self._absolute(url, params), doing)
         failed: SyncError
         try:
             response = await self._session_for(target, doing).get(
@@ -315,12 +318,16 @@ class Http:
             url += ("&" if "?" in url else "?") + urlencode(params)
         return url
 
+    def _target(self, url: str, doing: str) -> _Target:
+        target = _target(url, doing)
+        return target if self._names_servers else target._replace(server="the server")
+
     def _redirected(self, answer: Answer, method: str, target: _Target, location: str) -> _Target:
         try:
             joined = urljoin(target.url, location)
         except ValueError:  # an address in brackets that is none
             joined = ""
-        redirected = _target(joined, answer.doing)
+        redirected = self._target(joined, answer.doing)
         message = f"{answer.doing}: {target.server} redirects (HTTP {answer.status})"
         if target.origin.startswith("https:") and not redirected.origin.startswith("https:"):
             raise Malformed(

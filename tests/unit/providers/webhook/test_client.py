@@ -358,3 +358,21 @@ async def test_a_server_that_is_silent_for_longer_than_the_timeout() -> None:
     async with served(all_to(wait)) as url:
         with pytest.raises(Unavailable, match="no answer in time"):
             await read(WebhookSpec(url=url, timeout="50ms"), RemoteRef("db"))
+
+
+@pytest.mark.parametrize(
+    ("host", "named"),
+    [
+        pytest.param(
+            "127.0.0.1:1/{{ .remoteRef.key }}", "127.0.0.1:1 refuses connections", id="a fixed server"
+        ),
+        pytest.param("{{ .auth.user }}.localhost:1/", "the server", id="a Secret is a part of its name"),
+    ],
+)
+async def test_a_server_is_named_unless_its_name_is_made_of_values(host: str, named: str) -> None:
+    """Everybody who uses the store can read what is wrong with its server."""
+    given = Given(secrets={"login": {"user": b"canary"}}, labels={"login": LABEL})
+    with pytest.raises(Unavailable) as caught:
+        await read(WebhookSpec(url=f"http://{host}", secrets=SECRETS), RemoteRef("k"), given)
+    assert caught.value.problem.startswith(named)
+    assert "canary" not in f"{caught.value}{caught.value.problem}"
