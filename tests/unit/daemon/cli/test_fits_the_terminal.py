@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
@@ -81,7 +81,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch) -> "Opened":
     monkeypatch.delenv("COLUMNS", raising=False)
 
     @contextmanager
-    def opened(width: int) -> Iterator[Terminal]:
+    def opened(width: int) -> Generator[Terminal]:
         with terminal(width) as screen, monkeypatch.context() as patch:
             patch.setattr("sys.stdout", screen.stream)
             patch.setattr("sys.stderr", screen.stream)
