@@ -348,3 +348,24 @@ def test_an_invalid_manifest_is_seen_wherever_one_looks(tmp_path: Path) -> None:
         )
         assert "its manifest is invalid: spec.refreshInterval:" in running.ask("status", "--failing").stdout
         assert "the last valid version is in force" in running.ask("explain", "es/inv").stdout
+
+
+def test_a_bad_template_is_told_with_its_very_line_wherever_one_looks(tmp_path: Path) -> None:
+    text = "|\n          first\n          {{ .k | toBase64 }}"
+    target = f"target:\n    template:\n      data:\n        url: {text}"
+    bad = external("bad", "k").replace("target: {}", target)
+    manifests = written(tmp_path / "manifests", store=store(k=CANARY), bad=bad)
+    file = manifests / "bad.yaml"
+    line = bad[: bad.index("toBase64")].count("\n") + 1
+    with daemon(tmp_path, manifests) as running:
+        assert running.status("bad")["manifest"] == f"{file}:{line}"
+        assert f"{file}:{line}" in running.ask("status", "-o", "wide").stdout
+        explained = running.ask("explain", "es/bad").stdout
+        assert f"{file}:{line}" in explained
+        assert "did you mean b64enc?" in explained
+        assert f'"manifest": "{file}:{line}"' in running.stderr or f"manifest={file}:{line}" in running.stderr
+
+        (tmp_path / "moved").write_text("# one line more\n" + bad)
+        (tmp_path / "moved").rename(file)
+        running.until(lambda: running.status("bad")["manifest"] == f"{file}:{line + 1}", "the line has moved")
+    assert CANARY not in running.stderr
