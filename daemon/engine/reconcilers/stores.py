@@ -92,9 +92,11 @@ def _missing(context: ReconcilerContext, name: StoreName, namespace: str) -> Mal
         return store_invalid(name, str(place))
     inventory = context.inventory
     other = inventory.get(other_store(wanted, namespace))
-    elsewhere = inventory.namespaces_with(wanted.group_kind, name.name, _NAMESPACES_LOOKED_AT)
     namesakes = [] if other is None else [other.ref]
-    namesakes += [wanted._replace(namespace=each) for each in elsewhere if each]
+    for each in inventory.namespaces_with(wanted.group_kind, name.name, _NAMESPACES_LOOKED_AT):
+        ref = wanted._replace(namespace=each)
+        if context.home.manifest_of(ref) is not None:  # in a cluster, a namespace shows nothing of others
+            namesakes.append(ref)
     return store_not_found(name, namespace, found_elsewhere(wanted, namesakes))
 
 

@@ -196,3 +196,16 @@ def test_a_failure_names_the_very_line(tmp_path: Path, capsys: pytest.CaptureFix
         f"! {'PushSecret' if name.startswith('push') else 'ExternalSecret'}/default/{name} ({file}:{line})"
         for name, (line, _) in FAILING.items()
     )
+
+
+def test_a_store_of_another_namespace_is_named_where_manifests_are_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = "{apiVersion: external-secrets.io/v1, kind: SecretStore, metadata: {name: s, namespace: shared}, "
+    store += "spec: {provider: {fake: {data: [{key: a, value: b}]}}}}"
+    wanting = "{apiVersion: external-secrets.io/v1, kind: ExternalSecret, metadata: {name: x}, "
+    wanting += "spec: {secretStoreRef: {name: s}, data: [{secretKey: a, remoteRef: {key: a}}]}}"
+    (tmp_path / "app.yaml").write_text(f"{store}\n---\n{wanting}\n")
+    assert main(["plan", "-f", str(tmp_path)]) == 1
+    there = "SecretStore/shared/s is there, in another namespace"
+    assert f"({there}: define it in default, or use a ClusterSecretStore)" in capsys.readouterr().out

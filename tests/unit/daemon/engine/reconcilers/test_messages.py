@@ -37,9 +37,8 @@ def warnings_of(life: Life, ref: ObjectRef) -> list[str]:
         pytest.param(
             store(namespace="shared"),
             "SecretStore",
-            "SecretStore/shared/s is there, in another namespace: define it in default, or use a "
-            "ClusterSecretStore",
-            id="another namespace",
+            "create it, or correct the name of the store (namespace default)",
+            id="another namespace of a cluster, which is nobody else's business",
         ),
         pytest.param(
             store("t"),
