@@ -17,6 +17,8 @@ from syncret.daemon.cli.text_width import Side, cut, width_of, wrap
 GAP: Final = "  "
 LEAST: Final = 12
 """A flexible column keeps so much, unless nothing else helps."""
+PATH: Final = 16
+"""And so much one that is cut at its start, such as a path: its end says most."""
 BESIDE: Final = 40
 """And so much beside a message: names matter more than where the message is."""
 MESSAGE: Final = 32
@@ -88,7 +90,7 @@ def _whole(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
 
 def _fitted(columns: Sequence[Column], rows: Sequence[Row], width: int, *, full: bool) -> Iterator[str]:
     """Lines of at most so many columns of a terminal."""
-    widths = _widths(columns, rows, width)
+    widths = _widths(columns, rows, width, full=full)
     heads = [cut(columns[place].title, wide) for place, wide in widths.items()]
     yield GAP.join(map(_padded, heads, widths.values())).rstrip()
     for row in rows:
@@ -128,7 +130,7 @@ def _limited(lines: list[str], width: int) -> list[str]:
     return lines if len(lines) <= LINES else [*lines[: LINES - 1], cut(f"{lines[LINES - 1]} …", width)]
 
 
-def _widths(columns: Sequence[Column], rows: Sequence[Row], width: int) -> dict[int, int]:
+def _widths(columns: Sequence[Column], rows: Sequence[Row], width: int, *, full: bool) -> dict[int, int]:
     """The width of each column that stands beside others, by its place."""
     natural = {
         place: max(width_of(text) for text in (column.title, *(row.cells[place] for row in rows)))
@@ -138,19 +140,24 @@ def _widths(columns: Sequence[Column], rows: Sequence[Row], width: int) -> dict[
     message = next((place for place in natural if columns[place].role == "message"), None)
     flexible = {place for place in natural if columns[place].role == "flexible"}
     if message is None:
-        return _shrunk(natural, flexible, width)
+        return _shrunk(columns, natural, width, full=full)
     wanted = natural.pop(message)
     beside = width - len(GAP) - min(wanted, MESSAGE)
     narrow = _narrowed(natural, flexible, BESIDE, beside)
     if _total(narrow) > beside:
-        return _shrunk(natural, flexible, width)
+        return _shrunk(columns, natural, width, full=full)
     return {**narrow, message: min(wanted, width - len(GAP) - _total(narrow))}
 
 
-def _shrunk(natural: Mapping[int, int], flexible: set[int], width: int) -> dict[int, int]:
-    """Widths that fit: first the flexible columns give way, then all."""
-    widths = _narrowed(natural, flexible, LEAST, width)
-    return widths if _total(widths) <= width else _narrowed(widths, set(widths), 2, width)
+def _shrunk(
+    columns: Sequence[Column], natural: Mapping[int, int], width: int, *, full: bool
+) -> dict[int, int]:
+    """Widths that fit. What is cut at its start gives way first, then all flexible columns, then all."""
+    flexible = {place for place in natural if columns[place].role == "flexible"}
+    paths = {place for place in flexible if columns[place].side == "start"}
+    widths = dict(natural) if full else _narrowed(natural, paths, PATH, width)
+    widths = _narrowed(widths, flexible, LEAST, width)
+    return _narrowed(widths, set(widths), 2, width)
 
 
 def _narrowed(widths: Mapping[int, int], flexible: set[int], least: int, width: int) -> dict[int, int]:

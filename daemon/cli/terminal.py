@@ -65,7 +65,7 @@ class Style:
 
 def paint(stream: TextIO, text: str, style: str) -> str:
     """The text in that colour, if the stream shows colours. It must be printable."""
-    return f"\x1b[{style}m{text}\x1b[0m" if style and has_colours(stream) else text
+    return f"\x1b[{style}m{text}\x1b[0m" if style and text and has_colours(stream) else text
 
 
 def terminal_width(stream: TextIO) -> int | None:

@@ -10,6 +10,8 @@ from typing import Final, Literal
 from unicodedata import category, east_asian_width
 
 ELLIPSIS: Final = "…"
+_WORTH: Final = 10
+"""So many columns are worth to begin a long word in."""
 _PIECES: Final = r"(?s)\x1b\[[0-9;]*m|."
 _FIRST_MARK: Final = "\u0300"
 """All printable characters before it take one column."""
@@ -46,23 +48,27 @@ def cut(text: str, width: int, side: Side = "end") -> str:
 
 def wrap(text: str, width: int) -> list[str]:
     """The text in lines of at most so many columns (two at least); a longer word is broken."""
-    lines: list[str] = []
-    line, taken = "", 0
-    for number, word in enumerate(text.split(" ")):
+    first, *words = text.split(" ")
+    *lines, line = _broken(first, width)
+    taken = width_of(line)
+    for word in words:
         wide = width_of(word)
-        if number and taken + 1 + wide <= width:
+        if taken + 1 + wide <= width:
             line, taken = f"{line} {word}", taken + 1 + wide
             continue
-        if number:
+        if wide > width and taken + _WORTH <= width:  # it is broken anyway, so no line stays short for it
+            *full, line = _broken(word, width, f"{line} ")
+        else:
             lines.append(line)
-        *full, line = _broken(word, width) if wide > width else (word,)
+            *full, line = _broken(word, width)
         lines += full
         taken = width_of(line)
     return [*lines, line]
 
 
-def _broken(word: str, width: int) -> Iterator[str]:
-    line, taken = "", 0
+def _broken(word: str, width: int, line: str = "") -> Iterator[str]:
+    """The word in lines of at most so many columns, after what is on the first one."""
+    taken = width_of(line)
     for piece, wide in _clusters(word):
         if line and taken + wide > width:
             yield line

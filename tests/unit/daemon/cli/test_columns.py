@@ -55,11 +55,11 @@ def test_what_fits_is_as_wide_as_its_cells(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_names_and_places_are_cut_and_the_message_goes_below(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, 80, [BAD, GOOD]).splitlines() == [
-        "KIND            NAME                         READY  WHERE",
-        "ExternalSecret  payments/a-na…-ends-with-db  NO     …on-and-on-and-ends-with-db/",
+        "KIND            NAME                                     READY  WHERE",
+        "ExternalSecret  payments/a-name-tha…on-and-ends-with-db  NO     …d-ends-with-db/",
         "    spec.data[0]: team/db (property user) does not exist in SecretStore/vault",
         "    remedy: correct the key",
-        "ExternalSecret  default/app                  yes    out/default/app/",
+        "ExternalSecret  default/app                              yes    out/default/app/",
     ]
 
 

@@ -56,6 +56,9 @@ def test_what_is_cut(text: str, width: int, side: Side, expected: str) -> None:
         pytest.param("does not exist", 8, ["does not", "exist"], id="words"),
         pytest.param("abcdefghij", 4, ["abcd", "efgh", "ij"], id="a-long-word"),
         pytest.param("a abcdefghij b", 4, ["a", "abcd", "efgh", "ij b"], id="a-long-word-among-others"),
+        pytest.param(
+            "at aaa-word-that-is-too-long", 14, ["at aaa-word-th", "at-is-too-long"], id="begins-at-once"
+        ),
         pytest.param("密码 密码", 5, ["密码", "密码"], id="wide"),
         pytest.param(f"{RED}: gone", 4, [f"{RED}:", "gone"], id="colours-take-no-room"),
     ],
