@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from math import inf
 from typing import Final, Protocol
 
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import Malformed, Unavailable
 
 LIMIT: Final = 64 * 2**20
 LARGEST_PARSED: Final = 20 * 2**20
@@ -46,6 +46,14 @@ _BEGUN: Final = 256 * 1024
 
 class TooLarge(Malformed):
     """A response is larger than its reader takes. A smaller page of a list may help."""
+
+
+def dropped() -> Unavailable:
+    """The error for a response that gave way to those of other stores."""
+    return Unavailable(
+        "the answer was dropped, since answers of other stores waited for memory",
+        hint="it is read again; the setting answerMemory limits the answers of all stores",
+    )
 
 
 class RunAnswers:
@@ -204,7 +212,8 @@ class _Waiter:
         self.share = share
         self.size = size
         self.askers = tuple(share.askers)
-        self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.granted: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        """False if the response is dropped. No exception: that would keep the frames of its readers."""
 
 
 def _keep_nothing(missing: int) -> None:
@@ -252,7 +261,7 @@ class AnswerMemory:
             del self._by_owner[owner]
 
     async def wait(self, share: Share, size: int) -> None:
-        """Wait for room; the share holds it then."""
+        """Wait for room; the share holds it then. Raises Unavailable if another store takes the place."""
         loop = asyncio.get_running_loop()
         begin, timer = loop.time(), share.timer
         deadline = None if timer is None else timer.when()
@@ -267,16 +276,15 @@ class AnswerMemory:
                 await asyncio.wait([waiter.granted], timeout=PATIENCE)
                 if not waiter.granted.done() and loop.time() - self._last_grant >= PATIENCE:
                     self._help(waiter)
-            waiter.granted.result()
         finally:
             if waiter in self._waiting:
                 self._end_wait(waiter)
-            elif not waiter.granted.cancelled():
-                waiter.granted.exception()  # seen, if the task is cancelled at the same time
             self.grant()
             self.waited += loop.time() - begin
             if timer is not None and deadline is not None:
                 timer.reschedule(deadline + loop.time() - begin)
+        if not waiter.granted.result():
+            raise dropped()
 
     def grant(self) -> None:
         """Let those go on for whom there is room; or one, if nothing else goes on."""
@@ -299,7 +307,7 @@ class AnswerMemory:
         self._last_grant = asyncio.get_running_loop().time()
         self._end_wait(waiter)
         waiter.share.grow(waiter.size)
-        waiter.granted.set_result(None)
+        waiter.granted.set_result(True)
 
     def _end_wait(self, waiter: _Waiter) -> None:
         self._waiting.remove(waiter)
@@ -318,11 +326,11 @@ class AnswerMemory:
         elif self._by_owner[waiter.share.owner] + waiter.size <= LARGEST_PARSED:
             self._go_on(waiter)
 
-    def fail(self, share: Share, error: SyncError) -> None:
-        """End the waits of a share with an error."""
+    def fail(self, share: Share) -> None:
+        """End the waits of a share: its response is dropped."""
         for waiter in [waiter for waiter in self._waiting if waiter.share is share]:
             self._end_wait(waiter)
-            waiter.granted.set_exception(error)
+            waiter.granted.set_result(False)
 
     def _drop_for(self, share: Share) -> bool:
         """Drop the newest response of the store that reads most, if that is more than this one reads."""

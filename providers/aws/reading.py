@@ -6,6 +6,7 @@ no policy allows the batch operation. A store that can be read must not fail for
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import ClassVar, TypeAlias
 
 from syncret.providers.aws.service import Absent, Api, Forbidden, Service
@@ -108,10 +109,9 @@ class BatchReader:
     async def _read_chunk(self, names: Sequence[str], paced: Paced) -> Answers:
         if len(names) == 1:
             return await self._read_each(names, paced)
-        try:
+        with suppress(Forbidden, Malformed):
             return dict(await self._read_batch(names, paced))
-        except (Forbidden, Malformed):
-            answers = await self._read_each(names, paced)
+        answers = await self._read_each(names, paced)
         if not self._read_alone.intersection(names):
             self._allowed = False  # each succeeded alone: it is the batch that is not allowed
         return answers

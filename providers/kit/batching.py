@@ -68,28 +68,30 @@ async def map_concurrently(
 
     `doing` is the name of the tasks: `vault search`.
     """
-    from asyncio import TaskGroup  # slow to import, and not needed to validate a spec
+    from asyncio import Task, TaskGroup  # slow to import, and not needed to validate a spec
 
     waiting = list(dict.fromkeys(keys))
     results: dict[str, T] = {}
     rest = iter(waiting)
+    workers: list[Task[None]] = []
+    failures: list[SyncError] = []
 
     async def work() -> None:
-        for key in rest:
-            results[key] = await paced(partial(function, key))
+        """Its errors do not leave the group: an ExceptionGroup would keep all results, in a cycle."""
+        try:
+            for key in rest:
+                results[key] = await paced(partial(function, key))
+        except SyncError as error:
+            failures.append(bare(error))
+            for worker in workers:
+                worker.cancel()
 
-    failure: SyncError | None = None
     try:
         async with TaskGroup() as group:
-            for worker in range(min(_CONCURRENT_CALLS, len(waiting))):
-                group.create_task(work(), name=f"{doing} {worker}")
-    except* SyncError as errors:
-        failure = _first(errors)
-    if failure is not None:
-        raise failure
+            for number in range(min(_CONCURRENT_CALLS, len(waiting))):
+                workers.append(group.create_task(work(), name=f"{doing} {number}"))  # noqa: PERF401  # below a TaskGroup
+    finally:
+        workers.clear()  # those that were cancelled keep their frames, too
+    if failures:
+        raise failures.pop(0)
     return [(key, results[key]) for key in waiting]
-
-
-def _first(errors: BaseExceptionGroup[SyncError]) -> SyncError:
-    first = errors.exceptions[0]
-    return first if isinstance(first, SyncError) else _first(first)

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import TypeAlias, TypeVar
 
 from syncret.providers.errors import SyncError
@@ -34,15 +35,19 @@ async def call_translated(
 ) -> T:
     """The result of the call; exceptions are translated, and the original is not even the context.
 
-    For SDKs whose exceptions contain the whole response of the server.
+    For SDKs whose exceptions contain the whole response of the server, or whose frames keep their exceptions
+    in a cycle: what is raised is kept by none of them.
     """
     try:
         return await call
-    except SyncError:
-        raise
+    except SyncError as error:
+        failure = copy(error)
     except tuple(table) as error:
         failure = _translate(error, table, doing)
-    raise failure
+    try:
+        raise failure
+    finally:
+        del failure  # it would keep this frame, and all that it passes through
 
 
 def _translate(

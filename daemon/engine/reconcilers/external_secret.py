@@ -45,7 +45,7 @@ from syncret.daemon.engine.reconcilers.stores import look_up_store
 from syncret.daemon.engine.templates import template_sources
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import Conflict, StoredObject
-from syncret.providers.errors import SyncError, Unavailable
+from syncret.providers.errors import SyncError, Unavailable, bare
 from syncret.providers.work import Work
 
 MOST_DECISIONS: Final = 6
@@ -254,7 +254,7 @@ class _Run:
         try:  # each time with what fetching has left: it is not the object's fault that others write, too
             return await self._work.again().run(decided, templates.time_limit)
         except SyncError as error:
-            return not_decided(resource, observed, error)
+            return not_decided(resource, observed, bare(error))
 
     async def _publish(self, plan: Plan, refused: RefusedAction | None) -> Outcome:
         context, resource = self._context, self._resource

@@ -95,7 +95,7 @@ async def _search(session: Session, need: Search) -> Answers:
     try:
         return {need: await session.find(need.query)}
     except SyncError as error:
-        return {need: error}
+        return {need: bare(error)}
 
 
 async def _generate(generated: GeneratorTransaction, needs: Sequence[Generate]) -> Answers:

@@ -256,10 +256,11 @@ class ReadBatcher:
                 await take(kept)
                 kept.clear()
             while batches:
-                for batch in await _first_ended(batches):
-                    await take(await _payloads(batch, batches[batch]))
-                    del batches[batch]
-                    batch.leave()
+                batch = await _first_ended(batches)
+                await take(await _payloads(batch, batches[batch]))
+                del batches[batch]
+                batch.leave()
+                del batch  # not kept while others are waited for
         finally:
             for batch in batches:
                 batch.leave()
@@ -355,12 +356,11 @@ class ReadBatcher:
         return f"<Reads under_way={len(self._under_way)} size={self._size}>"
 
 
-async def _first_ended(batches: Collection[Batch]) -> list[Batch]:
-    """Those that have ended; waits for one."""
+async def _first_ended(batches: Collection[Batch]) -> Batch:
+    """One that has ended; waits for it."""
     if len(batches) > 1:
         await asyncio.wait([batch.task for batch in batches], return_when=asyncio.FIRST_COMPLETED)
-        return [batch for batch in batches if batch.task.done()]
-    return [*batches]
+    return next((batch for batch in batches if batch.task.done()), next(iter(batches)))
 
 
 async def _payloads(batch: Batch, keys: Iterable[RemoteKey]) -> Mapping[RemoteKey, object | None]:

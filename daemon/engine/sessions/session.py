@@ -147,7 +147,7 @@ class Session:
                     refs_of, self._namespace, take_values, payer=self._work, on_shared=channel.calls.shared
                 )
         except SyncError as error:
-            return dict.fromkeys(wanted, error)
+            return dict.fromkeys(wanted, bare(error))
         return answers
 
     def _usable(self) -> StoreClient:

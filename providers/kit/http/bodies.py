@@ -1,7 +1,9 @@
 """Reads the bodies of responses, bounded in size: those of `Http`, and those of the AWS SDK."""
 
+import asyncio
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +14,8 @@ from syncret.providers.answer_memory import (
     Share,
     TooLarge,
     call_share,
+    dropped,
 )
-from syncret.providers.errors import Unavailable
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
     import aiohttp
@@ -36,6 +38,9 @@ _BUFFERED: Final = 128 * 1024
 _STEP: Final = 2**20
 """Bytes that a response of unknown length takes ahead, once it is no small one."""
 
+_TURN: Final = 16 * BUFFER
+"""Bytes after which others run: a compressed body is inflated without a wait, and may be very large."""
+
 _WIDEST: Final = 4
 """Bytes of a character, in a text that is not ASCII."""
 
@@ -54,15 +59,30 @@ async def read_body(
     `parsed`: whether it will be parsed as a whole, which takes more memory than the body.
     """
     length = _declared(response)
-    if length > largest:
-        raise _too_large(response, largest)
-    with BytesIO() as content, _reading(memory, response.close, length, parsed=parsed) as body:
-        async for chunk in response.content.iter_chunked(BUFFER):
-            if content.tell() + len(chunk) > largest:
-                raise _too_large(response, largest)
-            await body.add(chunk)
-            content.write(chunk)
-        return content.getvalue()
+    try:
+        _check_size(length, largest)
+        close = partial(_abandon, response)
+        with BytesIO() as content, _reading(memory, close, length, parsed=parsed) as body:
+            async for chunk in response.content.iter_chunked(BUFFER):
+                _check_size(content.tell() + len(chunk), largest)
+                await body.add(chunk)
+                content.write(chunk)
+                if content.tell() % _TURN < len(chunk):
+                    await asyncio.sleep(0)
+            return content.getvalue()
+    except BaseException:  # raised again; what is left of the body would be taken for the next response
+        _abandon(response)
+        raise
+
+
+def _abandon(response: "aiohttp.ClientResponse") -> None:
+    """Close the connection, and drop what it has received: the frames of an error may keep the response."""
+    content = response.content
+    if content.exception() is None:
+        with suppress(RuntimeError):  # its reader waits for more, so there is nothing
+            while content.read_nowait():  # once more for what was not parsed yet
+                pass
+    response.close()
 
 
 def _declared(response: "aiohttp.ClientResponse") -> int:
@@ -72,13 +92,12 @@ def _declared(response: "aiohttp.ClientResponse") -> int:
     return response.content_length or 0
 
 
-def _too_large(response: "aiohttp.ClientResponse", largest: int) -> TooLarge:
-    """The error; the connection is closed, since the rest of the body is still to come."""
-    response.close()
-    return TooLarge(
-        f"the answer is larger than {largest} bytes",
-        hint="no secret is that large: does the URL lead to the right place?",
-    )
+def _check_size(size: int, largest: int) -> None:
+    if size > largest:
+        raise TooLarge(
+            f"the answer is larger than {largest} bytes",
+            hint="no secret is that large: does the URL lead to the right place?",
+        )
 
 
 @contextmanager
@@ -97,7 +116,7 @@ def _reading(
     try:
         yield body
         body.end(read=True)
-    except Exception:
+    except Exception:  # whatever the closed connection ends it with; raised again if nothing closed it
         body.end(read=False)
         if not body.dropped:
             raise
@@ -106,7 +125,7 @@ def _reading(
         if share is None:
             body.share.release()
     if body.dropped:
-        raise _dropped()
+        raise dropped()
 
 
 class _Body:
@@ -153,7 +172,7 @@ class _Body:
     def drop(self) -> None:
         """End the reading: another store needs the place."""
         self.dropped = True
-        self._memory.fail(self.share, _dropped())
+        self._memory.fail(self.share)
         self._close()
 
     def end(self, *, read: bool) -> None:
@@ -197,10 +216,3 @@ def check_parsed(document: bytes) -> None:
     weight = _Weight(parsed=True)
     weight.add(document)
     weight.check()
-
-
-def _dropped() -> Unavailable:
-    return Unavailable(
-        "the answer was dropped, since answers of other stores waited for memory",
-        hint="it is read again; the setting answerMemory limits the answers of all stores",
-    )

@@ -254,12 +254,44 @@ class Http:
         body: Body | None,
         accept: Collection[int],
     ) -> Answer:
+        from yarl import URL  # comes with aiohttp
+
+        from syncret.providers.kit.http.failures import FAILURES, failure  # see above
+
         share = call_share.get()
         if share is not None:
             share.server = target.server
+        failed: SyncError
+        async with self._active_request():
+            session = self._session_for(target, doing)
+            try:
+                async with session.request(
+                    method,
+                    URL(target.url, encoded=True),
+                    headers=headers,
+                    data=None if body is None else body.content,
+                    proxy=target.proxy,
+                    allow_redirects=False,
+                    skip_auto_headers=("Content-Type",),
+                ) as response:
+                    content = await self._content(response, accept)
+                    return Answer(doing, response.status, _header_dict(response.headers), content)
+            except (Denied, TooLarge, Unavailable) as error:
+                failed = error.within(doing)
+            except FAILURES as error:
+                failed = failure(error, doing, target.server)
+        # Raised outside of the handler: an error that quotes the URL must not become the context.
+        try:
+            raise failed
+        finally:
+            del failed  # it would keep this frame, and with it the response
+
+    @asynccontextmanager
+    async def _active_request(self) -> AsyncGenerator[None, None]:
+        """Around each request: after the last one all connections are closed, if too many are open."""
         self._active += 1
         try:
-            return await self._send(method, target, doing, headers, body, accept)
+            yield
         finally:
             self._active -= 1
             # A single connection is one that must stay, as a login holds for it.
@@ -268,40 +300,6 @@ class Http:
 
     def _is_crowded(self) -> bool:
         return self._network is not None and self._network.connections.crowded
-
-    async def _send(
-        self,
-        method: str,
-        target: _Target,
-        doing: str,
-        headers: Mapping[str, str],
-        body: Body | None,
-        accept: Collection[int],
-    ) -> Answer:
-        from yarl import URL  # comes with aiohttp
-
-        from syncret.providers.kit.http.failures import FAILURES, failure  # see above
-
-        session = self._session_for(target, doing)
-        failed: SyncError
-        try:
-            async with session.request(
-                method,
-                URL(target.url, encoded=True),
-                headers=headers,
-                data=None if body is None else body.content,
-                proxy=target.proxy,
-                allow_redirects=False,
-                skip_auto_headers=("Content-Type",),
-            ) as response:
-                content = await self._content(response, accept)
-                return Answer(doing, response.status, _header_dict(response.headers), content)
-        except (Denied, TooLarge, Unavailable) as error:
-            failed = error.within(doing)
-        except FAILURES as error:
-            failed = failure(error, doing, target.server)
-        # Raised outside of the handler: an error that quotes the URL must not become the context.
-        raise failed
 
     async def _content(self, response: "aiohttp.ClientResponse", accept: Collection[int]) -> bytes:
         """The body; of a status that is not accepted none, since only the status is reported."""

@@ -34,7 +34,7 @@ from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.schedule import refresh
 from syncret.daemon.core.secret import field_manager, pay_for_keys, within_immutable
 from syncret.daemon.core.target import form_of
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import SyncError, bare
 from syncret.providers.work import Work
 
 
@@ -75,7 +75,7 @@ def decide(
         found = assemble(resource.spec, fetched, work, transform=transform)
         pay_for_keys(found.data, work, "spec.target")
     except SyncError as error:
-        return Plan(verdict=_not_fetched(resource, error))
+        return Plan(verdict=_not_fetched(resource, bare(error)))
     if found.data or resource.spec.target.deletion_policy == "Merge":
         actions, verdict = _write(resource, observed, found.data, render)
     else:
@@ -124,7 +124,7 @@ def _write(
         return former, _failed(resource, refusal.message, refusal, _bound(resource, observed))
     except SyncError as error:
         unrendered = form_of(resource).wording.unrendered
-        return former, _failed(resource, unrendered, error, _bound(resource, observed))
+        return former, _failed(resource, unrendered, bare(error), _bound(resource, observed))
     return (*former, *actions), verdict
 
 

@@ -22,7 +22,7 @@ from syncret.daemon.core.plan.secret_store import (
 from syncret.daemon.core.schedule.refresh import is_due, next_due, syncs_once
 from syncret.daemon.core.secret import field_manager, is_written_by
 from syncret.daemon.core.target import form_of
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import SyncError, bare
 
 FINALIZER: Final = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 
@@ -220,7 +220,7 @@ def _fetch(resource: ExternalSecret, observed: Observed, options: Options) -> St
         except PendingDependency:
             return Wait()
         except SyncError as error:
-            unusable[name] = error
+            unusable[name] = bare(error)
     if not unusable:
         return Fetch(asked)
     failed: dict[Need, SyncError] = {

@@ -1,20 +1,22 @@
 """Bad answers, large ones, and regions that do not exist."""
 
+import gzip
 from typing import Any
 
 import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from syncret.providers.aws import open_aws
+from syncret.providers.aws import open_aws, sdk
 from syncret.providers.aws.spec import AwsSpec
 from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.kit.http import bodies
 from syncret.providers.network import Egress, Network
 from tests.support.opened import Given, context
 from tests.support.served import all_to, served
 from tests.support.servers.aws import REGION, Call, Fault, Gateway
-from tests.unit.providers.aws.conftest import AUTH
+from tests.unit.providers.aws.conftest import AUTH, Service
 from tests.unit.providers.aws.support import Open, found_by, keys
 
 pytestmark = pytest.mark.slow
@@ -180,6 +182,46 @@ async def test_an_answer_without_an_end(
 
     assert isinstance(found, Malformed)
     assert "larger than 8388608 bytes" in found.message
+
+
+@pytest.mark.parametrize("service", ["SecretsManager", "ParameterStore"])
+async def test_an_answer_that_is_compressed(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, service: Service
+) -> None:
+    """The SDK asks for none."""
+
+    async def packed(_request: web.Request) -> web.Response:
+        return web.Response(body=gzip.compress(b'{"canary": 1}'), headers={"Content-Encoding": "gzip"})
+
+    async with served(all_to(packed)) as address:
+        monkeypatch.setenv("AWS_SECRETSMANAGER_ENDPOINT", address)
+        monkeypatch.setenv("AWS_SSM_ENDPOINT", address)
+        async with opened(service) as client:
+            found = await client.fetch(keys("a", "b"))
+
+    assert len(found) == 2
+    for error in found.values():
+        assert isinstance(error, Malformed)
+        assert "the answer is compressed, which was not asked for" in error.message
+        assert error.hint
+
+
+async def test_answers_that_are_too_large_leave_no_connection_open(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left of one would keep its place in the pool, and the next request would wait for ever."""
+    monkeypatch.setattr(sdk, "CONNECTIONS", 1)
+    monkeypatch.setattr(bodies, "LARGEST_PARSED", 64 * 1024)
+
+    async def parts(_request: web.Request) -> web.Response:
+        return web.Response(body=b'{"a":[' + b"0," * 100_000 + b"0]}")
+
+    async with served(all_to(parts)) as address:
+        monkeypatch.setenv("AWS_SECRETSMANAGER_ENDPOINT", address)
+        async with opened() as client:
+            found = await client.fetch(keys("a", "b", "c"))
+
+    assert all(isinstance(error, Malformed) and "parsed" in error.message for error in found.values())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Http against a real server: what it sends, what it takes, and what it says when it gets no answer."""
 
 import asyncio
+import gc
 import gzip
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -8,7 +9,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from aiohttp import web
+from aiohttp import StreamReader, web
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.http import Http, Timeouts, Tls, Unauthenticated, form_body, json_body, segments
@@ -216,6 +217,26 @@ async def test_a_declared_length_is_enough_to_refuse(echo: Echo, url: str) -> No
         assert (await http.request("HEAD", "/", doing="looking")).body == b"", (
             "only the header names a length"
         )
+
+
+async def test_nothing_is_kept_of_an_answer_that_is_given_up() -> None:
+    """The frames of its error, or a cycle in them, may keep the response for long."""
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b" " * 65536)
+
+    gc.collect()
+    gc.disable()
+    async with served(all_to(handle)) as endless, Http(endless, largest=65536, network=NETWORK) as http:
+        for _ in range(3):
+            with pytest.raises(Malformed, match="larger than"):
+                await http.request("GET", "/", doing="reading")
+        kept = [each for each in gc.get_objects() if type(each) is StreamReader]
+    gc.enable()
+    assert [each for each in kept if each._size] == []  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_redirects_on_one_server_are_followed(echo: Echo, url: str) -> None:
