@@ -23,6 +23,8 @@ BESIDE: Final = 40
 """And so much beside a message: names matter more than where the message is."""
 MESSAGE: Final = 32
 """The message stays beside the other columns if it gets so much."""
+FEW: Final = 3
+"""Or if it takes no more lines."""
 LINES: Final = 4
 """Of a message, unless all of it is asked for."""
 INDENT: Final = "    "
@@ -142,7 +144,7 @@ def _widths(columns: Sequence[Column], rows: Sequence[Row], width: int, *, full:
     if message is None:
         return _shrunk(columns, natural, width, full=full)
     wanted = natural.pop(message)
-    beside = width - len(GAP) - min(wanted, MESSAGE)
+    beside = width - len(GAP) - min(wanted, MESSAGE, max(LEAST, -(-wanted // FEW)))
     narrow = _narrowed(natural, flexible, BESIDE, beside)
     if _total(narrow) > beside:
         return _shrunk(columns, natural, width, full=full)

@@ -90,6 +90,18 @@ def test_names_are_not_cut_much_to_make_room_for_a_message(monkeypatch: pytest.M
     assert "STATUS" in shown(monkeypatch, 160, [BAD])
 
 
+def test_a_short_message_stays_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = (Column("PROVIDER"), Column("NOTE", "message"))
+    rows = [Row(("x" * 34, "spec only, not maintained upstream")), Row(("aws", ""))]
+    assert shown(monkeypatch, 50, rows, columns=columns).splitlines() == [
+        "PROVIDER                            NOTE",
+        f"{'x' * 34}  spec only, not",
+        "                                    maintained",
+        "                                    upstream",
+        "aws",
+    ]
+
+
 def test_a_long_message_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     row = BAD._replace(cells=(*BAD.cells[:4], "word " * 500, "-"))
     lines = shown(monkeypatch, 80, [row]).splitlines()
