@@ -148,8 +148,7 @@ def stores(spec: ExternalSecretSpec) -> tuple[StoreName, ...]:
 
 
 def generators(spec: ExternalSecretSpec) -> tuple[GeneratorRef, ...]:
-    """Every generator that the spec names."""
+    """Every generator that the spec names, once."""
     sources = [entry.source_ref for entry in spec.data_from]
-    return tuple(
-        [each.generator_ref for each in sources if each is not None and each.generator_ref is not None]
-    )
+    named = [each.generator_ref for each in sources if each is not None and each.generator_ref is not None]
+    return tuple(dict.fromkeys(named))

@@ -19,7 +19,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.work import Work
+from syncret.providers.work import STEPS_A_SECOND, Work
 
 KeyType = Literal["rsa", "ecdsa", "ed25519"]
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey
@@ -27,6 +27,9 @@ PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519
 DEFAULT_RSA_SIZE: Final = 2048
 _LEAST_RSA_SIZE: Final = 1024
 _EXPONENT: Final = 65537
+_RSA_COST: Final = STEPS_A_SECOND // 200
+"""Steps of the smallest key. They are made in another process: a sync may ask for 38 of 2048 bits, for 11 of
+4096, or for 3 of 8192, which take half a minute."""
 _CURVES: Final[dict[int, Callable[[], ec.EllipticCurve]]] = {
     256: ec.SECP256R1,
     384: ec.SECP384R1,
@@ -80,6 +83,7 @@ def _make(spec: SSHKeySpec, work: Work) -> PrivateKey:
                 raise Malformed(
                     f"an rsa key of {size} bits is insecure", hint="keySize is 2048, 3072 or 4096"
                 )
+            work.step(_RSA_COST * (size // _LEAST_RSA_SIZE) ** 2)
             encoded = work.apart("making an RSA key", new_rsa_key, size)
             key = load_der_private_key(encoded, None, unsafe_skip_rsa_key_validation=True)
             if not isinstance(key, rsa.RSAPrivateKey):

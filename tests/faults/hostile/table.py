@@ -26,8 +26,6 @@ FLAWS: Final[Mapping[str, str]] = {
     "answers-large": "answers in memory have no limit together",
     "answers-parsed": "answers in memory have no limit together",
     "answers-too-large": "a stop waits for answers that are being read",
-    "fake-keys": "the values of a generator are copied each time that it is asked",
-    "ssh-keys": "twenty keys of 8,192 bits take longer than a drain",
 }
 """What does not hold yet, and why."""
 

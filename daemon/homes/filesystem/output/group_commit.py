@@ -12,15 +12,16 @@ those of the loop, in which names of servers are looked up.
 
 import asyncio
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from types import TracebackType
 from typing import Final, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
-from syncret.daemon.homes.contract import HomeError
+from syncret.daemon.homes.contract import HomeError, StorageUnavailable
 from syncret.daemon.homes.filesystem.output.root import OutputRoot
 
 J = TypeVar("J")
@@ -55,6 +56,10 @@ class Sizes(NamedTuple):
 USUAL: Final = Sizes()
 
 
+def _do_nothing() -> None:
+    """The job is done as if nobody had given it up."""
+
+
 class BatchExecutor(Generic[J]):
     """Does jobs in threads. What is asked for while all threads are busy makes their next batches."""
 
@@ -75,8 +80,11 @@ class BatchExecutor(Generic[J]):
     ) -> None:
         self._threads.shutdown(wait=False)
 
-    async def submit(self, job: J) -> None:
-        """Return when the job is done; raises what it failed with. Whoever is cancelled waits for it, too."""
+    async def submit(self, job: J, give_up: Callable[[], None] = _do_nothing) -> None:
+        """Return when the job is done; raises what it failed with. Whoever is cancelled waits for it, too.
+
+        `give_up` is called then: a job that takes long may end early.
+        """
         loop = asyncio.get_running_loop()
         request = _Request(job, loop.create_future())
         self._waiting.append(request)
@@ -87,6 +95,7 @@ class BatchExecutor(Generic[J]):
             await request.done
         except asyncio.CancelledError:
             if not request.is_over:
+                give_up()
                 request.done = loop.create_future()  # the first one was cancelled, the job goes on
                 await asyncio.wait([request.done])
                 request.done.exception()  # nobody is left to be told
@@ -131,7 +140,7 @@ class _Request(Generic[J]):
 T = TypeVar("T")
 
 WriteSteps: TypeAlias = Generator[None, None, T]
-"""A write, which pauses wherever it is about to wait for the disk."""
+"""A write, which pauses wherever it is about to wait for the disk, and after every few files of many."""
 
 
 class Batch:
@@ -188,6 +197,19 @@ class Batch:
 
 Job: TypeAlias = Callable[[Batch], WriteSteps[None]]
 """A write that joins the batch that it is given."""
+
+
+def until(stop: threading.Event, job: Job) -> Job:
+    """The job, which ends at a pause once it is to stop, and leaves the old files where they are."""
+
+    def steps(batch: Batch) -> WriteSteps[None]:
+        with closing(job(batch)) as write:
+            for _ in write:
+                if stop.is_set():
+                    raise StorageUnavailable("the daemon stopped before all files were written")
+                yield
+
+    return steps
 
 
 def run_interleaved(writes: Sequence[WriteSteps[T]]) -> list[T | HomeError]:

@@ -15,7 +15,7 @@ import errno
 import os
 import stat
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import StorageUnavailable
@@ -37,6 +37,8 @@ from syncret.daemon.homes.filesystem.output.names import check_keys, folder_of, 
 from syncret.daemon.homes.filesystem.output.root import OutputRoot
 
 _TRIES = 100
+_PAUSE_EVERY: Final = 64
+"""Files of a set. A stop must not wait for thousands, each of which waits for the disk."""
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
@@ -210,7 +212,9 @@ class SecretFolder:
         waiting: list[int] = []
         folder = os.open(hidden, OPEN_FOLDER, dir_fd=place.folder)
         try:
-            for key, content in data.items():
+            for count, (key, content) in enumerate(data.items(), 1):
+                if count % _PAUSE_EVERY == 0:
+                    yield
                 if key in kept and _linked(old, folder, key):
                     faces[key] = kept[key]
                     continue

@@ -7,6 +7,7 @@ which no record can be kept.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
@@ -15,7 +16,7 @@ from weakref import WeakValueDictionary
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.contract import HomeError, Invalid, NotDurable, StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.content import OutputContent
-from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Job
+from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Job, until
 from syncret.daemon.homes.filesystem.output.leftovers import KEPT_FOR
 from syncret.daemon.homes.filesystem.state.rows import without_content
 from syncret.daemon.homes.filesystem.state.writer import StateJournal
@@ -137,7 +138,8 @@ class OutputWriter:
     async def _do(self, job: Job) -> None:
         try:
             if self._hands is not None:
-                await self._hands.submit(job)
+                stop = threading.Event()
+                await self._hands.submit(until(stop, job), stop.set)
                 return
             (failure,) = self._outputs.work([job])
             if failure is not None:

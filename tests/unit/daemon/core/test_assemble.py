@@ -123,7 +123,7 @@ def test_needs_are_asked_once_and_before_anything_is_known() -> None:
     )
     assert [type(need) for need in needs(wanted)] == [Search, Extract, Generate, Generate, Read]
     assert list(map(str, stores(wanted))) == ["SecretStore/s", "SecretStore/t"]
-    assert [ref.name for ref in generators(wanted)] == ["g", "g"]
+    assert [ref.name for ref in generators(wanted)] == ["g"]
 
 
 CANARY = "canary-7f3a"

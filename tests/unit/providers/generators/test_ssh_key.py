@@ -1,15 +1,20 @@
 """Pairs of SSH keys that OpenSSH takes."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from shutil import which
+from typing import TypeVar
 
 import pytest
 from cryptography.hazmat.primitives.serialization import load_ssh_private_key, load_ssh_public_key
 
-from syncret.providers.errors import Malformed
-from syncret.providers.generators.ssh_key import SSHKeySpec, generate
+from syncret.providers.errors import Malformed, OverBudget
+from syncret.providers.generators.ssh_key import SSHKeySpec, generate, make_pair
+from syncret.providers.work import Work
 from tests.support.opened import context
+
+T = TypeVar("T")
 
 SPECS = [
     pytest.param(SSHKeySpec(), "ssh-rsa", id="rsa is the default"),
@@ -72,3 +77,20 @@ async def test_an_rsa_key_that_is_no_protection() -> None:
 async def test_a_comment_is_one_line() -> None:
     with pytest.raises(Malformed, match="one printable line"):
         await generate(SSHKeySpec(comment="x\nssh-rsa AAAA"), context())
+
+
+class SmallKeys(Work):
+    """Makes every key a small one, for those of 8192 bits take many seconds."""
+
+    def apart(self, doing: str, function: Callable[..., T], *arguments: object) -> T:
+        del arguments
+        return super().apart(doing, function, 1024)
+
+
+@pytest.mark.parametrize(("size", "count"), [(2048, 38), (4096, 11), (8192, 3)])
+def test_a_sync_makes_a_few_long_keys(size: int, count: int) -> None:
+    work = SmallKeys()
+    for _ in range(count):
+        make_pair(SSHKeySpec(key_size=size), work)
+    with pytest.raises(OverBudget, match="workTime"):
+        make_pair(SSHKeySpec(key_size=size), work)

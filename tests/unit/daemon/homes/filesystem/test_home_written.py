@@ -5,6 +5,7 @@ import contextlib
 import os
 import resource
 import stat
+import threading
 from collections.abc import Generator
 from pathlib import Path
 
@@ -62,6 +63,36 @@ async def test_a_secret_that_a_controller_creates_becomes_files(opened: Opener, 
         await delete_by_name(home, MADE)
         assert files(tmp_path / "out") == {}
         assert not (tmp_path / "out/default/made").exists()
+
+
+async def test_a_stop_does_not_wait_for_thousands_of_files(
+    opened: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, fsync = asyncio.get_running_loop(), os.fsync
+    slow, stopped = asyncio.Event(), threading.Event()
+    waits: list[int] = []
+
+    def waited(fd: int) -> None:
+        waits.append(fd)
+        if len(waits) == 100:
+            loop.call_soon_threadsafe(slow.set)
+            stopped.wait(20)
+        fsync(fd)
+
+    large = {**made(), "data": encoded(**{f"k{number}": "new" for number in range(2000)})}
+    async with opened(output=OutputSettings()) as home:
+        await home.create(made(user="anna"))
+        monkeypatch.setattr(os, "fsync", waited)
+        writing = asyncio.create_task(home.update(large))
+        async with asyncio.timeout(20):
+            await slow.wait()
+        writing.cancel()
+        await asyncio.sleep(0)
+        stopped.set()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+        assert len(waits) < 300
+        assert files(tmp_path / "out") == {"default/made/user": "anna"}
 
 
 async def test_drift_of_files_is_what_a_controller_observes(opened: Opener, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from syncret.daemon.homes.filesystem.output.group_commit import (
     BatchExecutor,
     WriteSteps,
     run_interleaved,
+    until,
 )
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
@@ -213,6 +215,54 @@ class Work:
             raise ZeroDivisionError
         self.batches.append(jobs)
         return [ValueError(str(job)) if job < 0 else None for job in jobs]
+
+
+class Stopping(dict[str, bytes]):
+    """A set, while the files of which the daemon stops."""
+
+    def __init__(self, count: int, stop: threading.Event) -> None:
+        super().__init__({f"k{number}": b"new" for number in range(count)})
+        self._stop = stop
+
+    def items(self) -> Any:  # noqa: ANN401  # in a dict it is a view
+        for count, item in enumerate(super().items()):
+            if count == 100:
+                self._stop.set()
+            yield item
+
+
+@pytest.mark.parametrize("old", [{}, {"k0": b"old", "k1": b"new"}], ids=["none before", "one before"])
+def test_a_set_that_is_given_up_leaves_the_old_one(
+    open_tree: Opener, output: Path, old: Mapping[str, bytes]
+) -> None:
+    folder, stop = SecretFolder(open_tree(DURABLE)), threading.Event()
+    if old:
+        write_all(folder, {ONE: old})
+
+    def write(batch: Batch) -> WriteSteps[None]:
+        yield from folder.write(ONE, Stopping(1000, stop), batch)
+
+    with Batch(folder.tree) as batch:
+        (outcome,) = run_interleaved([until(stop, write)(batch)])
+    assert isinstance(outcome, StorageUnavailable)
+    assert {path.name: path.read_bytes() for path in output.rglob("*") if path.is_file()} == old
+    assert not list(output.rglob(f"{TEMPORARY}*"))
+
+
+async def test_who_is_cancelled_gives_the_job_up() -> None:
+    work, given_up = Work(), threading.Event()
+    hands = BatchExecutor(work)
+    work.gate.clear()
+    asking = asyncio.ensure_future(hands.submit(1, given_up.set))
+    await asyncio.sleep(0.05)
+    assert not given_up.is_set()
+    asking.cancel()
+    await asyncio.sleep(0.05)
+    assert given_up.is_set()
+    assert not asking.done()
+    work.gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
 
 
 async def test_what_is_asked_for_together_is_shared_among_the_threads() -> None:
