@@ -17,11 +17,13 @@ class Rule(NamedTuple):
     """A rule between the fields of one object, as a CRD would state it.
 
     `holds` checks the (pruned, defaulted) JSON object; `cel` is the same rule for a Kubernetes API server.
+    `field`, below the object, is the one to blame; empty: the object.
     """
 
     message: str
     cel: str
     holds: Callable[[Document], bool]
+    field: str = ""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
@@ -38,9 +40,9 @@ class Model(
 ):
     """Base of all models of manifests: frozen, camelCase on the wire, absent fields omitted.
 
-    What Python types cannot express is in class variables that
-    `syncret.config.schema.structural` reads: RULES between
-    fields, and how many PROPERTIES (min, max) an object may have once unknown fields are gone.
+    What Python types cannot express is in class variables that `syncret.config.schema.shape` reads: RULES
+    between fields, how many PROPERTIES (min, max) an object may have once unknown fields are gone, and
+    whether it is ATOMIC: replaced as a whole by a server-side apply.
 
     A default that is true in Python ("Owner", 24, True) is the CRD's own: it is filled into the stored
     document where the field is absent, unless the type is `Assumed[...]`. One that is false (None, "", 0,
@@ -52,6 +54,7 @@ class Model(
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
     PROPERTIES: ClassVar[tuple[int, int | None]] = (0, None)
+    ATOMIC: ClassVar[bool] = False
 
 
 def _counts(names: tuple[str, ...], allowed: set[int], document: Document) -> bool:
@@ -187,6 +190,8 @@ class LabelSelector(Model):
 
     Example: {matchLabels: {team: payments}}
     """
+
+    ATOMIC: ClassVar[bool] = True
 
     match_labels: dict[str, str] = {}
     """Labels with exactly these values. Example: {team: payments}"""

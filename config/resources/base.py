@@ -1,6 +1,7 @@
 """What all kinds share: the base class of resources, API groups, and enumerations of several kinds."""
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -37,6 +38,25 @@ class Resource(Model):
     def group_kind(self) -> GroupKind:
         """API group and kind."""
         return GroupKind(self.api_version.rpartition("/")[0], self.kind)
+
+
+class WebhookRule(NamedTuple):
+    """A rule of a kind's admission webhook that its CRD states, too, so that it holds without the webhook.
+
+    The webhook checks decoded objects, and for this one kind: not where its spec is embedded in another.
+    """
+
+    at: str
+    """The objects that it holds for: `spec.dataFrom[]`. Below `spec`, so that a server does not check an
+    older object again when its status is written."""
+    field: str
+    """The field to blame, below that object; empty: the object."""
+    message: str
+    cel: str
+    broken: Callable[[Any], bool] | None = None
+    """Whether a decoded object breaks it. None: `check` itself says in which entry of a list, and the
+    expression sees less than that, because an API server bounds what an expression may cost."""
+    hint: str = ""
 
 
 class ConditionStatus(Model):

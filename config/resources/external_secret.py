@@ -316,6 +316,8 @@ class Binding(Model):
     Example: {name: database}
     """
 
+    ATOMIC: ClassVar[bool] = True
+
     name: Defaulted[str] = ""
     """Name of the Secret. Example: database"""
 

@@ -4,7 +4,7 @@ Everything that depends on the kind of an object is read from here: a new kind i
 model is imported when its first document is read.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_origin
@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource
+from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource, WebhookRule
 
 Role: TypeAlias = Literal["store", "sync", "push", "fan_out", "generator", "record", "core"]
 """What a kind is for: `sync` reads values from stores and `push` writes them there, `fan_out` creates objects
@@ -48,6 +48,7 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     model_at: str = ""
     check_at: str = ""
     update_check_at: str = ""
+    rules_at: str = ""
     namespaced: bool = True
     short_names: tuple[str, ...] = ()
     child: Self | None = None
@@ -96,6 +97,11 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
         return _imported(self.check_at) if self.check_at else None
 
     @cached_property
+    def rules(self) -> Sequence[WebhookRule]:
+        """The rules of `check` that the CRD states, too."""
+        return _imported(self.rules_at) if self.rules_at else ()
+
+    @cached_property
     def update_check(self) -> UpdateCheck | None:
         """The rules between the previous version and the new one: which fields are immutable."""
         return _imported(self.update_check_at) if self.update_check_at else None
@@ -124,6 +130,7 @@ EXTERNAL_SECRET: Final = Kind(
     versions=_V1_V1BETA1,
     model_at="syncret.config.resources.external_secret:ExternalSecret",
     check_at="syncret.config.resources.external_secret_rules:check",
+    rules_at="syncret.config.resources.external_secret_rules:RULES",
     short_names=("es",),
     metrics_prefix="externalsecret",
     webhook=True,
@@ -200,6 +207,7 @@ GENERATOR_STATE: Final = Kind(
     role="record",
     versions=_V1ALPHA1,
     model_at="syncret.config.resources.generators:GeneratorState",
+    short_names=("gs",),
 )
 SECRET: Final = Kind(
     group="",

@@ -1,6 +1,7 @@
 """Converts models to OpenAPI v3 structural schemas, as a CustomResourceDefinition contains them."""
 
-from typing import Final, NamedTuple, get_origin
+from collections.abc import Callable
+from typing import Final, NamedTuple, Protocol, get_origin
 
 from syncret.config.catalog import Catalog
 from syncret.config.fields import Json, Model
@@ -13,12 +14,35 @@ from syncret.config.schema.shape import Shape, shape_of
 _INT32: Final = 2**31
 
 
-def openapi(model: type[Model], catalog: Catalog, *, examples: bool = False) -> Document:
+class StatedRule(Protocol):
+    """A rule as an API server states it: `field` is below the object that it holds for."""
+
+    @property
+    def message(self) -> str: ...
+    @property
+    def cel(self) -> str: ...
+    @property
+    def field(self) -> str: ...
+
+
+def openapi(
+    model: type[Model],
+    catalog: Catalog,
+    *,
+    examples: bool = False,
+    text: Callable[[str], str] = str,
+    rules: bool = True,
+) -> Document:
     """The schema of a model; for a whole resource, that of its CRD. Every spec of the catalog is imported.
 
-    A CRD cannot contain examples: with them it is a JSON schema for editors and other tools.
+    Args:
+        model: any model.
+        catalog: what stores and ClusterGenerators may name.
+        examples: whether fields have examples, which a CRD cannot contain: a JSON schema for editors can.
+        text: what becomes of each description; an empty one is left out.
+        rules: whether rules between fields are included.
     """
-    writer = _Writer(catalog, examples)
+    writer = _Writer(catalog, examples, text, rules)
     shape = shape_of(model)
     schema = writer.described(shape, model_text(shape))
     if issubclass(get_origin(model) or model, Resource):
@@ -29,10 +53,12 @@ def openapi(model: type[Model], catalog: Catalog, *, examples: bool = False) -> 
 class _Writer(NamedTuple):
     catalog: Catalog
     examples: bool
+    text: Callable[[str], str]
+    rules: bool
 
     def described(self, shape: Shape, text: str) -> Document:
         """The schema of a value, after what it is for."""
-        return _set(description=text or None) | self._schema(shape)
+        return _set(description=self.text(text) or None) | self._schema(shape)
 
     def _schema(self, shape: Shape) -> Document:
         schema: Document
@@ -56,12 +82,15 @@ class _Writer(NamedTuple):
         fields = list(fields_of(shape, self.catalog))
         low, high = (1, 1) if shape.catalog else (shape.min_length, shape.max_length)
         schema: Document = {"type": "object", "properties": {each.name: self._field(each) for each in fields}}
-        rules = [{"message": rule.message, "rule": rule.cel} for rule in shape.rules]
+        rules = [validation(rule) for rule in shape.rules] if self.rules else []
         return schema | _set(
             required=sorted(each.name for each in fields if each.required) or None,
             minProperties=low,
             maxProperties=high,
-            **{"x-kubernetes-validations": rules or None},
+            **{
+                "x-kubernetes-map-type": "atomic" if shape.atomic else None,
+                "x-kubernetes-validations": rules or None,
+            },
         )
 
     def _field(self, field: FieldDoc) -> Document:
@@ -71,6 +100,12 @@ class _Writer(NamedTuple):
         if self.examples and field.example is not ABSENT:
             schema["examples"] = [field.example]
         return schema
+
+
+def validation(rule: StatedRule) -> Document:
+    """A rule, as a schema states it."""
+    stated: Document = {"message": rule.message, "rule": rule.cel}
+    return stated | _set(fieldPath=f".{rule.field}" if rule.field else None)
 
 
 def _scalar(shape: Shape) -> Document:

@@ -49,6 +49,8 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     keys: "Shape | None" = None
     fields: tuple[Field, ...] = ()
     rules: tuple[Rule, ...] = ()
+    atomic: bool = False
+    """Whether a server-side apply replaces the object as a whole."""
     model: type[msgspec.Struct] | None = None
     """The class of an object, whose source describes the fields."""
 
@@ -135,6 +137,7 @@ def _object(info: inspect.StructType) -> Shape:
         min_length=low or None,
         max_length=high,
         rules=getattr(model, "RULES", ()),
+        atomic=getattr(model, "ATOMIC", False),
         model=model,
     )
 

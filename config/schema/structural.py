@@ -131,7 +131,7 @@ def _object_checks(shape: Shape) -> Callable[[Document, Path, Findings, int], No
             problem.fatal and not isinstance(problem, RuleViolation) for problem in findings[before:]
         ):
             findings += [
-                RuleViolation(path=render(path), message=rule.message)
+                RuleViolation(path=render((path, rule.field) if rule.field else path), message=rule.message)
                 for rule in rules
                 if not rule.holds(value)
             ]

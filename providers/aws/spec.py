@@ -100,6 +100,7 @@ class AwsSpec(Model):
             "!has(self.customSessionTags) || (!('esoNamespace' in self.customSessionTags) && "
             "!('esoStoreName' in self.customSessionTags) && !('esoStoreKind' in self.customSessionTags))",
             _no_reserved_tags,
+            field="customSessionTags",
         ),
     )
 

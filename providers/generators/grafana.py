@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from syncret.config.catalog import SpecType
-from syncret.config.fields import Model, Name, SecretKey
+from syncret.config.fields import Int64, Model, Name, SecretKey
 from syncret.providers.contract import Generator
 
 
@@ -36,7 +36,7 @@ class GrafanaServiceAccount(Model):
     name: str
     role: str
     """A basic role: Viewer, Editor, Admin or None."""
-    seconds_to_live: Annotated[int, Meta(ge=1)] | None = None
+    seconds_to_live: Annotated[Int64, Meta(ge=1)] | None = None
     """The lifetime of the token; some installations require it."""
 
 

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Model, Rule, SecretKeySelector, ServiceAccountSelector
+from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import Document
 from syncret.providers.kit import spec_rules
 
@@ -23,7 +23,7 @@ class PulumiOIDC(Model):
 
     organization: str
     service_account_ref: ServiceAccountSelector
-    expiration_seconds: Annotated[int, Meta(ge=600)] = 600
+    expiration_seconds: Annotated[Int64, Meta(ge=600)] = 600
 
 
 def _one_login(auth: Document) -> bool:

@@ -5,9 +5,8 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from syncret.config.catalog import BrokenEntry, Catalog
-from syncret.config.meta import Document
-from syncret.config.resources.kinds import Kind, Kinds
+from syncret.config.catalog import BrokenEntry
+from syncret.config.resources.kinds import Kinds
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.terminal import print_error
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:  # settings are slow to import
 def run(options: Namespace) -> int:
     """Print the document; exit 2 for an unknown kind or shell, 1 for a broken provider in a schema."""
     try:
-        _print(options.what, options.name)
+        _print(options)
     except _Wrong as wrong:
         print_error(wrong, wrong.hint)
         return INVALID
@@ -28,7 +27,12 @@ def run(options: Namespace) -> int:
     return OK
 
 
-def _print(what: str, name: str | None) -> None:
+def _print(options: Namespace) -> None:
+    what: str = options.what
+    name: str | None = options.name
+    if what != "crds" and (options.serve_v1beta1 or options.compat):
+        flag = "--serve-v1beta1" if options.serve_v1beta1 else "--compat"
+        raise _Wrong(f"{what} takes no {flag}", f"write: syncret export crds {flag}")
     if what == "schema":
         _print_schema(name)
     elif what == "completion":
@@ -36,7 +40,7 @@ def _print(what: str, name: str | None) -> None:
     elif name is not None:
         raise _Wrong(f"{what} takes no {name}", f"write: syncret export {what}")
     elif what == "crds":
-        _print_crds()
+        _print_crds(serve_v1beta1=options.serve_v1beta1, compat=options.compat)
     elif what == "settings":
         sys.stdout.writelines(settings_lines())
     elif what == "dashboard":
@@ -86,7 +90,8 @@ def _print_schema(name: str | None) -> None:
     print_json(openapi(kind.model, registry, examples=True), indent=2)
 
 
-def _print_crds() -> None:
+def _print_crds(*, serve_v1beta1: bool, compat: bool) -> None:
+    from syncret.config.schema.crds import crd
     from syncret.daemon.cli.printing import print_yaml
     from syncret.providers.registry import Registry
 
@@ -95,40 +100,7 @@ def _print_crds() -> None:
     for name in kinds.names():
         kind = kinds.find(name)
         if kind is not None and kind.group:
-            print_yaml(crd(kind, registry))
-
-
-def crd(kind: Kind, catalog: Catalog) -> Document:
-    """The CustomResourceDefinition of one kind, in its stored version."""
-    from syncret.config.schema.openapi import openapi
-
-    names: Document = {
-        "kind": kind.kind,
-        "listKind": f"{kind.kind}List",
-        "plural": kind.plural,
-        "singular": kind.kind.lower(),
-        "categories": [kind.group.partition(".")[0]],
-    }
-    if kind.short_names:
-        names["shortNames"] = [*kind.short_names]
-    version: Document = {
-        "name": kind.versions[0],
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": openapi(kind.model, catalog)},
-        "subresources": {"status": {}},
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{kind.plural}.{kind.group}"},
-        "spec": {
-            "group": kind.group,
-            "names": names,
-            "scope": "Namespaced" if kind.namespaced else "Cluster",
-            "versions": [version],
-        },
-    }
+            print_yaml(crd(kind, registry, serve_v1beta1=serve_v1beta1, compat=compat))
 
 
 def _print_completion(shell: str | None) -> None:

@@ -360,12 +360,13 @@ def _export(commands: Commands) -> None:
         "export",
         "print schemas, CRDs, settings, a dashboard, completion, the man page",
         "schema KIND       the schema of one kind, as JSON\n"
-        "crds              CustomResourceDefinitions of all kinds\n"
+        "crds              CustomResourceDefinitions of all kinds, for a cluster\n"
         "settings          a settings file with every setting, its default and its meaning\n"
         "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its\n"
         "                  variables choose the data source and the daemons\n"
         "completion SHELL  for bash, zsh or fish\n"
         "man               the man page",
+        "syncret export crds > crds.yaml",
         "syncret export settings > /etc/syncret/syncret.yaml",
         "syncret export dashboard > syncret.json",
         "syncret export completion bash > /etc/bash_completion.d/syncret",
@@ -378,4 +379,14 @@ def _export(commands: Commands) -> None:
     )
     command.add_argument(
         "name", nargs="?", metavar="KIND|SHELL", help="the kind of a schema, the shell of a completion"
+    )
+    command.add_argument(
+        "--serve-v1beta1",
+        action="store_true",
+        help="crds: serve external-secrets.io/v1beta1 as well, for clients that still ask for it",
+    )
+    command.add_argument(
+        "--compat",
+        action="store_true",
+        help="crds: without rules between fields (CEL), for Kubernetes before 1.30",
     )

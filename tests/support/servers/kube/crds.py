@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from syncret.config.resources.kinds import Kind, Kinds
-from syncret.daemon.cli.commands.export import crd
+from syncret.config.schema.crds import crd
 from syncret.providers.registry import Registry
 from tests.support.servers.kube.running import KubeApi
 
