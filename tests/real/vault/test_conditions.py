@@ -94,7 +94,7 @@ async def test_a_token_that_has_expired(mount: Mount, tmp_path: Path) -> None:
     result = await synced(tmp_path, token, spec, reading("es", "db", "user"))
 
     assert "the token is not valid" in told(result)
-    assert "write a new token into the Secret that the store names" in told(result)
+    assert "check the Secret in auth.tokenSecretRef, or write a new token there" in told(result)
     assert ready(result, "SecretStore", "s") == ("False", "InvalidProviderConfig")
 
 
