@@ -1,9 +1,8 @@
 """The interface between engine and providers: small protocols, implemented as far as the vendor's API allows.
 
 A capability is what a client implements (`isinstance(client, Writer)`), never what it declares.
-Input and output are split on purpose: `fetch` does the I/O by exact key, so that calls can be shared and
-batched; `value` and `fields` are pure, so that properties cost no call. They may run in a thread, and pay for
-what they do from the Work of the object that asks.
+`fetch` does the I/O by exact key, so that calls can be shared and batched; `value` and `fields` are pure, may
+run in a thread, and pay for what they do from the Work of the object that asks.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

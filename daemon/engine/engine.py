@@ -18,6 +18,7 @@ from types import TracebackType
 import msgspec
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import kind_of
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan.actions import LastError, last_error
 from syncret.daemon.core.schedule.refresh import Periodic
@@ -31,7 +32,7 @@ from syncret.daemon.engine.retry import rules_of
 from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
 from syncret.daemon.homes.contract import Conflict, Home, HomeError
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import Malformed, SyncError
 
 
 class SourceEnded(Exception):
@@ -257,12 +258,28 @@ class Engine:
         except (SyncError, HomeError) as error:
             outcome = self._raised(ref, error)
         except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught
+            unreadable = self._unreadable(ref) if isinstance(error, msgspec.ValidationError) else None
+            if unreadable is not None:
+                return self._raised(ref, unreadable)
             kind = type(error).__name__
             self._observer.bug(ref, kind, tuple(_places(error.__traceback__)))
             bug = Bug(f"internal error: {kind}", hint="please report it")
             outcome = Outcome(failure=self._not_reported(ref, bug))
         self._conflicts.pop(ref, None)
         return outcome
+
+    def _unreadable(self, ref: ObjectRef) -> Malformed | None:
+        """What is wrong with an object that no admission of ours has seen; None if it can be read."""
+        stored, kind = self._inventory.get(ref), kind_of(ref[:2])
+        if stored is None or kind is None:
+            return None
+        try:
+            stored.as_type(kind.model)
+        except msgspec.ValidationError as error:
+            problem, _, place = str(error).partition(" - at `$.")
+            message = f"{place.rstrip('`')}: {problem}" if place else problem
+            return Malformed(f"the object is not valid: {message}", hint="correct it, and apply it again")
+        return None
 
     def _raised(self, ref: ObjectRef, error: Failure) -> Outcome:
         """A run that could not report: it is repeated at the interval of its object at the latest."""

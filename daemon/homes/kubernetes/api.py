@@ -4,6 +4,7 @@ A read that fails is told as such. A write that was sent and not answered may ha
 has to read the object before deciding again.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
@@ -28,11 +29,18 @@ from syncret.providers.kit.http import Answer, Body, Http
 from syncret.providers.kit.http.answers import NotReached, retry_after
 from syncret.providers.kit.http.streams import Stream
 from syncret.providers.kit.kube.client import Login
+from syncret.providers.kit.retry import Doubling
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 METADATA_ONLY: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 """Asks for the metadata alone of an object, or of each object of a watch: no value travels."""
+
+MAX_READ_TRIES: Final = 5
+_PAUSES: Final = Doubling(1.0, 30.0)
+
+LOOK_EVERY: Final = 1.0
+"""Seconds between two looks for a server that was not found, however many runs wait for it."""
 
 _ALL_STATUSES: Final = range(300, 600)
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _CONFLICT = 401, 403, 404, 409
@@ -90,18 +98,45 @@ class ApiServer:
         self._login = login
         self.outage: StorageUnavailable | None = None
         """Why the last request found no server; None once one has answered."""
+        self._next_look = 0.0
         self.on_change: Callable[[], object] = lambda: None
         """Called when an outage begins, and when it is over."""
 
     async def read(
         self, path: str, *, doing: str, params: Mapping[str, str] | None = None, accept: str = JSON
     ) -> Answer | None:
-        """The answer to a GET; None if the API says that there is no such object, or no such resource."""
+        """The answer to a GET; None if the API says that there is no such object, or no such resource.
+
+        A server that is overloaded is asked again: that is no failure of who reads.
+        """
+        for tries in range(1, MAX_READ_TRIES + 1):
+            try:
+                return await self._read(path, doing=doing, params=params, accept=accept)
+            except TooManyRequests as error:
+                if tries == MAX_READ_TRIES:
+                    raise
+                pause = _PAUSES.pause(tries) if error.retry_after is None else error.retry_after
+            await asyncio.sleep(pause)
+        return None
+
+    async def _read(
+        self, path: str, *, doing: str, params: Mapping[str, str] | None, accept: str
+    ) -> Answer | None:
         answer = await self._send("GET", path, doing=doing, params=params, accept=accept)
         if answer.status == _NOT_FOUND and status_of(answer.body).reason == "NotFound":
             return None
         self._check(answer, wrote=False)
         return answer
+
+    async def check_reachable(self) -> None:
+        """Raise StorageUnavailable while no server is found; it is looked for once in a second."""
+        if self.outage is None:
+            return
+        now = asyncio.get_running_loop().time()
+        if now < self._next_look:
+            raise self.outage
+        self._next_look = now + LOOK_EVERY
+        await self._read("/readyz", doing="looking for the API server", params=None, accept="*/*")
 
     async def write(
         self,

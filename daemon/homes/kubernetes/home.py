@@ -15,7 +15,7 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
 from syncret.config.meta import ref_of as ref_of_document
-from syncret.config.resources.kinds import Kinds
+from syncret.config.resources.kinds import Kinds, kind_of
 from syncret.daemon.core.ownership import MANAGED
 from syncret.daemon.core.selectors import as_text, check
 from syncret.daemon.homes.contract import (
@@ -61,9 +61,7 @@ class KubernetesHome:
         self._namespace = namespace
         self._resources = Resources(api, catalog)
         self._kinds = tuple(
-            name
-            for name in Kinds(catalog).names()
-            if not namespace or (kind := Kinds(catalog).find(name)) is None or kind.namespaced
+            name for name in Kinds(catalog).names() if not namespace or _concerns_namespaces(name)
         )
         self._intact: dict[ObjectRef, str] = {}
         self._marks: dict[tuple[GroupKind, bool], str] = {}
@@ -155,8 +153,7 @@ class KubernetesHome:
     # ------------------------------------------------------------------------------------------------- writer
     async def check_durable(self) -> None:
         """As `Home` says: nothing is begun while the API server cannot be reached."""
-        if self._api.outage is not None:
-            await self._api.read("/readyz", doing="asking whether the API server is ready", accept="*/*")
+        await self._api.check_reachable()
 
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As `Home` says: a POST."""
@@ -315,6 +312,12 @@ class KubernetesHome:
     async def __aexit__(self, *_: object) -> None:
         for watch in self._watches:
             await watch.aclose()
+
+
+def _concerns_namespaces(kind: GroupKind) -> bool:
+    """Whether a kind matters to who works in one namespace: what others make in many does not."""
+    known = kind_of(kind)
+    return known is None or known.namespaced or known.role in {"store", "generator"}
 
 
 def _accept(resource: Resource) -> str:

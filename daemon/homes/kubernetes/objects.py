@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from syncret.config.meta import Document, ObjectRef, member, shared
 from syncret.config.resources import kinds as table
+from syncret.daemon.core.ownership import MANAGED
 from syncret.daemon.core.secret import is_intact
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.kubernetes.resources import Resource
@@ -17,6 +18,12 @@ SECRET: Final = table.SECRET.group_kind
 
 METADATA_ALONE: Final = frozenset(kind.group_kind for kind in table.KINDS if kind.role == "core")
 """Kinds of which the home keeps the metadata: their content is read when it is used."""
+
+
+_SLIM: Final = frozenset(
+    ("name", "namespace", "uid", "resourceVersion", "labels", "deletionTimestamp", "finalizers")
+)
+"""What is kept of the metadata of others' objects, of which there may be a hundred thousand."""
 
 
 class Metadata(Struct, frozen=True, rename="camel"):
@@ -43,6 +50,8 @@ def stored_of(resource: Resource, document: Document, *, whole: bool = False) ->
     if not keeps_all:
         metadata.pop("managedFields", None)
     if not whole and group_kind in METADATA_ALONE:
+        if (metadata.get("labels") or {}).get(MANAGED) != "true":
+            metadata = {name: value for name, value in metadata.items() if name in _SLIM}
         document = {"metadata": metadata}
     document = {**document, "apiVersion": resource.api_version, "kind": resource.kind}
     return StoredObject(

@@ -16,6 +16,7 @@ from msgspec import Struct
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.homes.contract import (
     HomeError,
+    HomeUnusable,
     Invalid,
     NotFound,
     StorageUnavailable,
@@ -121,6 +122,7 @@ class Stream:
         self.kind = kind
         self.version = ""
         """The newest version that was told, or that the server said was the newest."""
+        self._newest = ""
         self.is_listed = False
         self.known: dict[ObjectRef, _Known] = {}
         self.moved = asyncio.Event()
@@ -255,6 +257,11 @@ class Stream:
 
     async def _complete(self, resource: Resource, named: set[ObjectRef], version: str) -> None:
         """The list is whole: what was known and is not in it is gone."""
+        if is_older(version, self._newest):
+            raise HomeUnusable(
+                f"{self.doing}: the API server's data is older than what it told before: a backup",
+                hint="start again: everything is looked at anew then",
+            )
         for ref in [ref for ref in self.known if ref not in named]:
             await self._receiver.deleted(resource, ref, self.known.pop(ref).uid, version)
         self.is_listed = True
@@ -264,6 +271,8 @@ class Stream:
     def _move(self, version: str) -> None:
         if is_older(self.version, version):
             self.version = version
+        if is_older(self._newest, version):
+            self._newest = version
         self.moved.set()
 
     # --------------------------------------------------------------------------------------------------- list

@@ -3,15 +3,18 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from copy import deepcopy
 
 import pytest
 
 from syncret.config.meta import Document, member
+from syncret.config.resources.kinds import EXTERNAL_SECRET
 from syncret.config.settings import Settings
 from syncret.daemon.app import RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.providers.registry import Registry
+from tests.support.servers.kube.crds import CRDS
 from tests.support.servers.kube.running import KubeApi
 
 pytestmark = pytest.mark.slow
@@ -202,3 +205,46 @@ async def test_deletion_deletes_the_target_where_that_is_asked_for(
         api.request("DELETE", cluster.path("externalsecrets", "e"))
         await until(lambda: cluster.get("externalsecrets", "e") is None)
         assert cluster.get("secrets", "e") is None
+
+
+async def test_an_object_of_another_time_stops_no_other(
+    home: KubernetesHome, cluster: Cluster, api: KubeApi
+) -> None:
+    """A CRD without our rules takes what our models refuse: it was stored before they were there."""
+    cluster.store(k="one")
+    cluster.sync("good")
+    cluster.sync("bad")
+    crd = f"{CRDS}/externalsecrets.external-secrets.io"
+    strict = api.get(crd)
+    assert strict is not None
+    lax = deepcopy(strict)
+    lax["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {
+        "type": "object",
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+    assert api.request("PUT", crd, lax).status == 200
+    path = cluster.path("externalsecrets", "bad")
+    try:
+        await until(lambda: _stored(api, path, {"refreshPolicy": "Never"}))
+        async with running(home) as engine:
+            assert cluster.ready("good")["status"] == "True"
+            ref = EXTERNAL_SECRET.ref(cluster.namespace, "bad")
+            problem = engine.engine.unreported(ref)
+            assert problem is not None
+            assert "refreshPolicy" in problem.message
+            cluster.sync("later")
+            await until(lambda: cluster.ready("later").get("status") == "True")
+    finally:
+        api.request("DELETE", path)
+        lax["spec"]["versions"] = strict["spec"]["versions"]
+        newest = api.get(crd)
+        assert newest is not None
+        lax["metadata"]["resourceVersion"] = newest["metadata"]["resourceVersion"]
+        assert api.request("PUT", crd, lax).status == 200
+
+
+def _stored(api: KubeApi, path: str, spec: Document) -> bool:
+    """Whether the server took the change: a new schema is in force some time after it was written."""
+    found = api.get(path)
+    assert found is not None
+    return api.request("PUT", path, {**found, "spec": {**found["spec"], **spec}}).status == 200

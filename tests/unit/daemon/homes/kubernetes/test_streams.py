@@ -10,6 +10,7 @@ from aiohttp import web
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import EXTERNAL_SECRET
+from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.homes.kubernetes import streams
 from syncret.daemon.homes.kubernetes.api import ApiServer
 from syncret.daemon.homes.kubernetes.kubeconfig import FixedHeaders
@@ -182,6 +183,21 @@ async def test_a_list_that_breaks_off_deletes_nothing() -> None:
     async with following(server) as (receiver, _):
         assert await receiver.until(4) == ["new a@5", "new b@6", "listed", "listed"]
     assert "resourceVersion" not in server.asked[3]
+
+
+async def test_a_restored_backup_ends_the_home() -> None:
+    """Nothing that is known is true then, and versions no longer tell what is newer."""
+    server = Server(
+        [event("ADDED", "a", 500), bookmark(700, end=True)],
+        [error(410)],
+        [event("ADDED", "a", 30), bookmark(40, end=True)],
+    )
+    receiver = Receiver()
+    async with served(all_to(server.answer)) as url, Http(url, network=None, parses=False) as http:
+        api = ApiServer(http, FixedHeaders({}))
+        with pytest.raises(HomeUnusable, match="backup"):
+            await asyncio.wait_for(Stream(api, Resources(api, Registry()), KIND, receiver).run(), 10)
+    assert "deleted" not in " ".join(receiver.told)
 
 
 @pytest.mark.parametrize("status", [403, 404])
