@@ -50,7 +50,7 @@ def stored_of(resource: Resource, document: Document, *, whole: bool = False) ->
     if not keeps_all:
         metadata.pop("managedFields", None)
     if not whole and group_kind in METADATA_ALONE:
-        if (metadata.get("labels") or {}).get(MANAGED) != "true":
+        if member(document, "metadata", "labels").get(MANAGED) != "true":
             metadata = {name: value for name, value in metadata.items() if name in _SLIM}
         document = {"metadata": metadata}
     document = {**document, "apiVersion": resource.api_version, "kind": resource.kind}
