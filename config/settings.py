@@ -78,6 +78,23 @@ class OwnIdentity(Group, frozen=True):
     Example: [aws, gcpsm]"""
 
 
+class LeaderElection(Group, frozen=True):
+    """Several replicas in a cluster: one is active, the others are warm and take over."""
+
+    enabled: bool = False
+    """Whether a replica acts only while it holds the Lease; necessary if there may be more than one."""
+    id: str = ""
+    """Name of the Lease; empty: external-secrets-controller, which ESO's own election takes, and for another
+    controllerClass syncret-CLASS.
+    Example: secrets-of-payments"""
+    namespace: str = ""
+    """Namespace of the Lease; empty: that of the pod, or of the kubeconfig's context. Example: syncret"""
+    lease_duration: Annotated[float, Meta(ge=5, extra={"form": "duration"})] = 10.0
+    """How long a replica that does not answer stays the active one. Example: 15s"""
+    renew: Annotated[float, Meta(gt=0, extra={"form": "duration"})] = 2.0
+    """How often the active replica renews the Lease; at most a quarter of leaseDuration. Example: 2500ms"""
+
+
 class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 
@@ -131,6 +148,7 @@ class Settings(Group, frozen=True):
     """The context of the kubeconfig; empty: its current one. Example: production"""
     namespace: str = ""
     """The only namespace of the cluster to work in; empty: all. Example: payments"""
+    leader_election: LeaderElection = LeaderElection()
     socket: str = "/run/syncret/control.sock"
     """The Unix socket (mode 0600) for status, explain and refresh; empty: none.
     Example: /run/app/syncret.sock"""

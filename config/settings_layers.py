@@ -266,6 +266,12 @@ def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> It
         message = f"retryMin ({settings.retry_min:g}s) is longer than retryMax ({settings.retry_max:g}s)"
         yield _problem(given, message, named=False)
     yield from _bad_servers(settings, origins)
+    election = settings.leader_election
+    if 4 * election.renew > election.lease_duration:
+        unset = LayerValue("default", "", None)
+        given = origins.get("leaderElection.renew") or origins.get("leaderElection.leaseDuration") or unset
+        message = f"leaderElection.renew ({election.renew:g}s) is more than a quarter of leaseDuration"
+        yield _problem(given, message, "renew it more often, or let it count longer", named=False)
     if settings.kubernetes:
         yield from _meant_for_hosts(origins)
     seen: dict[str, int] = {}

@@ -191,6 +191,11 @@ class Writes:
         self._owed = owed
         self._urgent = urgent
 
+    def check_ours(self) -> None:
+        """Asked before each write to a secret manager. Raises StorageUnavailable if another replica acts."""
+        if not self._home.owns(self._run):
+            raise StorageUnavailable(f"{self._run}: another replica acts on it now")
+
     async def get_after_write(self, ref: ObjectRef) -> StoredObject | None:
         """As `get`, for a run that has to know how its write ended: the home is asked more than once."""
         for failures in range(1, MAX_READ_TRIES):

@@ -33,7 +33,11 @@ def open_home(
         home = host_home(settings, registry, now=now, on_problems=on_problems, on_removed=on_removed)
         home.on_deleted = on_deleted
         return home
-    from syncret.daemon.homes.kubernetes.opening import cluster_home, own_access  # aiohttp is slow to import
+    from syncret.daemon.homes.kubernetes.opening import (  # aiohttp is slow to import
+        cluster_home,
+        lease_of,
+        own_access,
+    )
 
     return cluster_home(
         own_access(settings.kubeconfig, settings.context, os.environ),
@@ -41,6 +45,7 @@ def open_home(
         namespace=settings.namespace,
         on_problems=on_problems,
         on_deleted=on_deleted,
+        lease=lease_of(settings, os.environ),
     )
 
 

@@ -214,6 +214,7 @@ class GeneratorTransaction:
         if found is None:
             found = await _find_generator(self._context, self._writes, generator, namespace)
             self._found[generator] = found
+        self._writes.check_ours()
         made = await _generate(self._context, found, namespace, self._work)
         if made.generated.state is not None:
             self._recorded[place] = await self._record(place, made, made.generated.state)

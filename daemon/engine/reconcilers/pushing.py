@@ -109,6 +109,7 @@ class Pusher:
         for entry, item in ((push.entry, push.item) for push in operations.pushes):
             try:
                 if item is not None:
+                    self._writes.check_ours()
                     await session.push(item)
             except SyncError as error:
                 what = f"could not write remote ref {entry.secret_key} to target secretstore {store.name}"
@@ -123,6 +124,7 @@ class Pusher:
             if operations.deletes:
                 session = await self._session(store.kind, store.name, str(store))
                 for removal in operations.deletes:
+                    self._writes.check_ours()
                     await session.delete(removal.target)
                     count += 1
         except SyncError as error:

@@ -5,6 +5,7 @@ has to read the object before deciding again.
 """
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
@@ -90,11 +91,18 @@ def status_of(body: bytes) -> Status:
     return status if status.kind == "Status" else Status()
 
 
+def no_fence() -> float:
+    """The fence of the only replica: it never falls."""
+    return math.inf
+
+
 class ApiServer:
     """An API server as one user. `doing` begins every message, such as `writing Secret/a/b`."""
 
-    def __init__(self, http: Http, login: Login) -> None:
+    def __init__(self, http: Http, login: Login, *, fence: Callable[[], float] = no_fence) -> None:
+        """`fence`: for how many seconds writes may still leave; 0: none may."""
         self._http = http
+        self._fence = fence
         self._login = login
         self.outage: StorageUnavailable | None = None
         """Why the last request found no server; None once one has answered."""
@@ -149,7 +157,14 @@ class ApiServer:
         accept: str = JSON,
     ) -> Answer:
         """The answer to a write that was carried out. Raises HomeError."""
-        answer = await self._send(method, path, doing=doing, params=params, body=body, accept=accept)
+        left = self._fence()
+        if left <= 0:
+            raise StorageUnavailable(f"{doing}: another replica is the active one")
+        try:
+            async with asyncio.timeout(None if left == math.inf else left):
+                answer = await self._send(method, path, doing=doing, params=params, body=body, accept=accept)
+        except TimeoutError:
+            raise OutcomeUnknown(f"{doing}: another replica may be the active one now") from None
         self._check(answer, wrote=True)
         return answer
 

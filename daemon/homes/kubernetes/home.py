@@ -27,6 +27,7 @@ from syncret.daemon.homes.contract import (
     Watch,
 )
 from syncret.daemon.homes.kubernetes.api import JSON, MERGE_PATCH, METADATA_ONLY, ApiServer
+from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.objects import SECRET, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
 from syncret.daemon.homes.kubernetes.streams import is_older
@@ -51,10 +52,12 @@ class KubernetesHome:
         namespace: str = "",
         on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
         on_deleted: Callable[[ObjectRef], object] | None = None,
+        election: Election | None = None,
     ) -> None:
         """`namespace`: all that is watched is in it; empty: everything in the cluster.
 
-        `on_deleted` hears of what runs delete; what goes with its owner is the garbage collector's.
+        `on_deleted` hears of what runs delete; what goes with its owner is the garbage collector's. Without
+        an election this is the only replica.
         """
         self._api = api
         self._kube = kube
@@ -69,6 +72,7 @@ class KubernetesHome:
         self._unknown: dict[GroupKind, str] = {}
         self._on_problems = on_problems
         self._on_deleted = on_deleted
+        self._election = election
         api.on_change = self._report
         self._watches: list[ClusterWatch] = []
 
@@ -228,13 +232,16 @@ class KubernetesHome:
         return WRITES_AT_ONCE
 
     def owns(self, ref: ObjectRef) -> bool:
-        """As `Home` says: always, this is the only replica."""
+        """As `Home` says: all objects are the active replica's."""
         del ref
-        return True
+        return self._election is None or self._election.is_active
 
     async def ownership_changed(self) -> None:
-        """As `Home` says: never."""
-        await asyncio.get_running_loop().create_future()
+        """As `Home` says: when this replica becomes the active one, or ceases to be it."""
+        if self._election is None:
+            await asyncio.get_running_loop().create_future()
+        else:
+            await self._election.changed()
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
         """As `Home` says: issued by the API server."""

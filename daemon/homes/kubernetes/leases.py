@@ -20,11 +20,11 @@ def lease_name(controller_class: str) -> str:
     return ESO_LEASE if controller_class == "default" else f"syncret-{controller_class}"
 
 
-class _Metadata(Struct, rename="camel"):
+class _Metadata(Struct, frozen=True, rename="camel"):
     resource_version: str = ""
 
 
-class _Spec(Struct, rename="camel"):
+class _Spec(Struct, frozen=True, rename="camel"):
     holder_identity: str | None = ""
     lease_duration_seconds: int | None = 0
     lease_transitions: int | None = 0

@@ -1,16 +1,24 @@
 """Opens the cluster home: as a pod, or with a kubeconfig."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
+
+import structlog
+from msgspec import Struct
 
 from syncret.config.catalog import Catalog
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import HomeProblem, HomeUnusable
-from syncret.daemon.homes.kubernetes.api import ApiServer
+from syncret.config.settings import Settings
+from syncret.daemon.homes.contract import HomeError, HomeProblem, HomeUnusable
+from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
+from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, FileToken, access, kubeconfig_paths
+from syncret.daemon.homes.kubernetes.leases import ApiLeases, lease_name
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.http import Http, Timeouts, Tls
 from syncret.providers.kit.kube.client import Kube
@@ -20,6 +28,18 @@ LARGEST: Final = 64 * 2**20
 """Bytes of one answer: a page of five hundred objects, some of them large."""
 
 TIMEOUT: Final = 30.0
+LEAVE_WITHIN: Final = 2.0
+
+
+class LeaseChoice(Struct, frozen=True, kw_only=True):
+    """The Lease that one of several replicas holds, and our name on it."""
+
+    name: str
+    namespace: str
+    """Empty: that of the kubeconfig's context."""
+    identity: str
+    seconds: float
+    renew: float
 
 
 @asynccontextmanager
@@ -30,15 +50,39 @@ async def cluster_home(
     namespace: str = "",
     on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
     on_deleted: Callable[[ObjectRef], object] | None = None,
+    lease: LeaseChoice | None = None,
 ) -> AsyncGenerator[KubernetesHome, None]:
-    """The home on that server, until the block is left. Raises HomeUnusable."""
-    timeouts = Timeouts(connect=10.0, total=TIMEOUT)
+    """The home on that server, until the block is left. Without a lease this is the only replica.
+
+    Raises HomeUnusable.
+    """
+    async with AsyncExitStack() as stack:
+        http = await stack.enter_async_context(_http(chosen))
+        election = None
+        if lease is not None:
+            renewals = await stack.enter_async_context(_http(chosen, connections=1))
+            election = await stack.enter_async_context(_taking_part(renewals, chosen, lease))
+        fence = no_fence if election is None else lambda: election.left
+        home = KubernetesHome(
+            ApiServer(http, chosen.login, fence=fence),
+            Kube(http, chosen.login),
+            catalog=catalog,
+            namespace=namespace,
+            on_problems=on_problems,
+            on_deleted=on_deleted,
+            election=election,
+        )
+        yield await stack.enter_async_context(home)
+
+
+@asynccontextmanager
+async def _http(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Http, None]:
     http = Http(
         chosen.server,
         tls=chosen.tls,
-        timeouts=timeouts,
+        timeouts=Timeouts(connect=10.0, total=TIMEOUT),
         largest=LARGEST,
-        connections=0,  # each stream holds one; the engine bounds the writes
+        connections=connections,  # each stream holds one; the engine bounds the writes
         network=None,
         parses=False,
     )
@@ -47,18 +91,43 @@ async def cluster_home(
     except SyncError as error:
         raise HomeUnusable(str(error), hint=error.hint) from None
     try:
-        api, kube = ApiServer(http, chosen.login), Kube(http, chosen.login)
-        async with KubernetesHome(
-            api,
-            kube,
-            catalog=catalog,
-            namespace=namespace,
-            on_problems=on_problems,
-            on_deleted=on_deleted,
-        ) as home:
-            yield home
+        yield http
     finally:
         await http.__aexit__(None, None, None)
+
+
+@asynccontextmanager
+async def _taking_part(http: Http, chosen: Access, lease: LeaseChoice) -> AsyncGenerator[Election, None]:
+    """The election, from now on. At the end the Lease is given back, if it is ours."""
+    namespace = lease.namespace or chosen.namespace or "default"
+    leases = ApiLeases(ApiServer(http, chosen.login), namespace, lease.name)
+    election = Election(leases, identity=lease.identity, seconds=lease.seconds, renew=lease.renew)
+    task = asyncio.create_task(election.run(), name="home: leader election")
+    try:
+        yield election
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        try:
+            async with asyncio.timeout(LEAVE_WITHIN):
+                await election.leave()
+        except (HomeError, TimeoutError) as error:
+            structlog.get_logger().warning("the Lease was not given back", reason=str(error))
+
+
+def lease_of(settings: Settings, environment: Mapping[str, str]) -> LeaseChoice | None:
+    """The Lease that the settings want; None where this is the only replica."""
+    election = settings.leader_election
+    if not election.enabled:
+        return None
+    pod = environment.get("POD_NAME") or environment.get("HOSTNAME") or "syncret"
+    return LeaseChoice(
+        name=election.id or lease_name(settings.controller_class),
+        namespace=election.namespace or environment.get("POD_NAMESPACE", ""),
+        identity=f"{pod}_{uuid4()}",
+        seconds=election.lease_duration,
+        renew=election.renew,
+    )
 
 
 def own_access(kubeconfig: str, context: str, environment: Mapping[str, str], mount: Path = MOUNT) -> Access:

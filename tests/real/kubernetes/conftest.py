@@ -1,6 +1,8 @@
 """The cluster home on a real API server that holds the exported CRDs; a namespace for each test."""
 
+import json
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +40,19 @@ async def home(api: KubeApi, namespace: str) -> AsyncGenerator[KubernetesHome]:
     """A home that works in the namespace of the test."""
     async with cluster_home(access_of(api), catalog=Registry(), namespace=namespace) as opened:
         yield opened
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path, api: KubeApi) -> Path:
+    """A kubeconfig of the administrator."""
+    document = {
+        "current-context": "test",
+        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
+        "clusters": [
+            {"name": "test", "cluster": {"server": api.url, "certificate-authority-data": api.ca_base64}}
+        ],
+        "users": [{"name": "admin", "user": {"token": ADMIN}}],
+    }
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(document))
+    return path

@@ -1,6 +1,5 @@
 """`syncret run --kubernetes` as a user has it: with a kubeconfig, asked by its socket, ended by a signal."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,26 +7,10 @@ import pytest
 from syncret.config.meta import Document, member
 from tests.real.e2e.process import daemon, syncret
 from tests.real.kubernetes.test_engine import Cluster
-from tests.support.servers.kube.running import ADMIN, KubeApi
+from tests.support.servers.kube.running import KubeApi
 from tests.support.servers.small_vault import small_vault
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def kubeconfig(tmp_path: Path, api: KubeApi) -> Path:
-    """A kubeconfig of the administrator."""
-    document = {
-        "current-context": "test",
-        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
-        "clusters": [
-            {"name": "test", "cluster": {"server": api.url, "certificate-authority-data": api.ca_base64}}
-        ],
-        "users": [{"name": "admin", "user": {"token": ADMIN}}],
-    }
-    path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps(document))
-    return path
 
 
 def test_a_daemon_works_in_a_cluster(tmp_path: Path, kubeconfig: Path, api: KubeApi, namespace: str) -> None:
