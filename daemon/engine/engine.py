@@ -11,9 +11,11 @@ import random
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
+from itertools import count
 from pathlib import PurePath
 from traceback import walk_tb
 from types import TracebackType
+from typing import Final
 
 import msgspec
 
@@ -33,6 +35,9 @@ from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
 from syncret.daemon.homes.contract import Conflict, Home, HomeError
 from syncret.providers.errors import Malformed, SyncError
+
+_STARTED_AT_ONCE: Final = 16
+"""Runs that are started before the loop may turn."""
 
 
 class SourceEnded(Exception):
@@ -196,13 +201,19 @@ class Engine:
 
     # ------------------------------------------------------------------------------------------------ runs
     async def _hand_out(self, group: asyncio.TaskGroup) -> None:
-        """Start runs as the queue gives them out."""
-        while True:
+        """Start runs as the queue gives them out, a few in each turn of the loop.
+
+        What runs that are started together do, they do in the same turns: those of thousands would make each
+        turn so long that nothing else, a probe or a stop, is answered.
+        """
+        for number in count(1):
             try:
                 item = await self.queue.get()
             except QueueClosed:
                 return
             self._runs[item.ref] = group.create_task(self._run(item), name=f"reconcile {item.ref}")
+            if number % _STARTED_AT_ONCE == 0:
+                await asyncio.sleep(0)
 
     async def _run(self, item: QueueItem) -> None:
         ref = item.ref

@@ -1,7 +1,8 @@
 """A real daemon with one hostile manifest beside fifty honest ones: what the honest ones feel of it.
 
-Every 50 ms it is asked whether it lives. `gap` is the longest time that an answer took; `own` is that without
-the time in which the daemon's main thread was ready to run and had no processor.
+Every 50 ms it is asked whether it lives. `gap` is the longest time that an answer took; `own` is that
+without the time in which the daemon's main thread was ready to run and had no processor; `busy` is how
+long it ran. On a busy machine `own` counts what its other threads wait for one while they hold Python's lock.
 """
 
 import http.client
@@ -28,6 +29,7 @@ from tests.support.servers.endless import environment
 HONEST: Final = 50
 EVERY: Final = 2.0
 BEAT: Final = 0.05
+ASKED_EVERY: Final = 0.5
 LEAST: Final = 5.0
 """Seconds for which it is looked at: every honest object is due twice."""
 MOST: Final = 40.0
@@ -47,6 +49,9 @@ class Outcome:
     name: str
     gap: float = 0.0
     own: float = 0.0
+    busy: float = 0.0
+    status: float = 0.0
+    """How long the slowest `/status` took, which is as long as there are objects."""
     base: float = 0.0
     peak: float = 0.0
     delivered: int = 0
@@ -81,7 +86,8 @@ class Outcome:
 
     def __str__(self) -> str:
         return (
-            f"{self.name:22} gap {self.gap:5.2f} s (own {self.own:5.2f})  "
+            f"{self.name:22} gap {self.gap:5.2f} s (own {self.own:5.2f}, busy {self.busy:5.2f}, "
+            f"/status {self.status:5.2f})  "
             f"peak {self.peak:4.0f} MiB (+{self.over:.0f})  "
             f"{self.delivered} delivered after {self.delivered_after:4.1f} s, oldest {self.oldest:4.1f} s  "
             f"exit {self.exit_code} after {self.stopped_after:4.1f} s  "
@@ -138,19 +144,40 @@ def _face(
     begin = time.monotonic()
     replaced(manifests / f"evil{hostile.suffix}", text)
     replaced(manifests / "honest.yaml", written(*(_honest(number) for number in range(1, HONEST + 1))))
-    asked = begin
-    for now in watch.beats():
-        fresh = list(_written(out))
-        if outcome.delivered < HONEST:
-            outcome.delivered, outcome.delivered_after = len(fresh), now - begin
-        else:
-            outcome.oldest = max(outcome.oldest, time.time() - min(fresh))
-        if now - asked > 0.5:
-            asked = now
-            _look(watch.status(), hostile, outcome)
-        ended = outcome.delivered == HONEST and outcome.ended_as(hostile)
-        if now - begin > (LEAST if ended else most):
-            return
+    with _asked(running, hostile, outcome):
+        for now in watch.beats():
+            fresh = list(_written(out))
+            if outcome.delivered < HONEST:
+                outcome.delivered, outcome.delivered_after = len(fresh), now - begin
+            else:
+                outcome.oldest = max(outcome.oldest, time.time() - min(fresh))
+            ended = outcome.delivered == HONEST and outcome.ended_as(hostile)
+            if now - begin > (LEAST if ended else most):
+                return
+
+
+@contextmanager
+def _asked(running: Daemon, hostile: Hostile, outcome: Outcome) -> Generator[None, None, None]:
+    """Within this block the control socket is asked, again and again, what became of the hostile object."""
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.wait(ASKED_EVERY):
+            begin = time.monotonic()
+            try:
+                told = body_of(SocketConnection(running.socket, 2 * SILENT), "/status")
+            except (OSError, http.client.HTTPException):
+                continue  # the heartbeats tell whether it lives
+            outcome.status = max(outcome.status, time.monotonic() - begin)
+            _look(json.loads(told), hostile, outcome)
+
+    asking = threading.Thread(target=ask, name="status")
+    asking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        asking.join()
 
 
 def _look(status: Document, hostile: Hostile, outcome: Outcome) -> None:
@@ -188,28 +215,24 @@ class _Watch:
         address = self._running.address
         while True:
             begin = time.monotonic()
-            self._timed(http.client.HTTPConnection(*address, timeout=SILENT), "/healthz")
+            self._timed(http.client.HTTPConnection(*address, timeout=SILENT))
             yield time.monotonic()
             time.sleep(max(0.0, begin + BEAT - time.monotonic()))
 
-    def status(self) -> Document:
-        """What the control socket answers; that is a heartbeat, too."""
-        told: Document = json.loads(self._timed(SocketConnection(self._running.socket, SILENT), "/status"))
-        return told
-
-    def _timed(self, connection: http.client.HTTPConnection, path: str) -> str:
+    def _timed(self, connection: http.client.HTTPConnection) -> None:
         pid = self._running.process.pid
-        delay, begin = _delay(pid), time.monotonic()
+        (busy, delay), begin = _ran_and_waited(pid), time.monotonic()
         try:
-            answer = body_of(connection, path)
+            body_of(connection, "/healthz")
         except (OSError, http.client.HTTPException) as error:
             outcome, ended = self._outcome, self._running.process.poll() is not None
             outcome.gap = outcome.own = time.monotonic() - begin
             raise _Gone(outcome.killed or ("ended" if ended else f"no answer: {error!r}")) from None
         taken = time.monotonic() - begin
+        busy_now, delay_now = _ran_and_waited(pid)
         self._outcome.gap = max(self._outcome.gap, taken)
-        self._outcome.own = max(self._outcome.own, taken - (_delay(pid) - delay))
-        return answer
+        self._outcome.own = max(self._outcome.own, taken - (delay_now - delay))
+        self._outcome.busy = max(self._outcome.busy, busy_now - busy)
 
 
 @contextmanager
@@ -247,12 +270,13 @@ def resident(pid: int) -> float:
     return own + sum(resident(int(child)) for child in children)
 
 
-def _delay(pid: int) -> float:
-    """Seconds that the main thread was ready to run, and waited for a processor."""
+def _ran_and_waited(pid: int) -> tuple[float, float]:
+    """Seconds that the main thread ran, and that it was ready to run and waited for a processor."""
     try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+        ran, waited, _ = Path(f"/proc/{pid}/schedstat").read_text().split()
     except (FileNotFoundError, ProcessLookupError):
-        return 0.0
+        return 0.0, 0.0
+    return int(ran) / 1e9, int(waited) / 1e9
 
 
 def _store(url: str) -> Document:

@@ -64,6 +64,7 @@ WINDOWS: Final = [{"schedule": f"{n % 60} {n % 24} 31 2 *", "duration": "87600h"
 CASES: Final = (
     Hostile(
         name="many-objects",
+        kind="SecretStore",
         tried="20,000 ExternalSecrets",
         end="any",
         says=ANY,

@@ -1,3 +1,6 @@
+import difflib
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,3 +64,18 @@ def test_remedies_name_the_nearest_first() -> None:
     assert did_you_mean("zzz", []) == ""
     assert allowed_values_hint("owner", ["Merge", "Owner"]) == "write one of Owner, Merge"
     assert allowed_values_hint("v1", ["v2"]) == "write v2"
+
+
+def test_of_very_many_words_a_thousand_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a request for one object of twenty thousand would hold the daemon up for a second."""
+    compared: list[str] = []
+
+    class Counting(difflib.SequenceMatcher[str]):
+        def set_seq1(self, a: Sequence[str]) -> None:
+            compared.append(str(a))
+            super().set_seq1(a)
+
+    monkeypatch.setattr(difflib, "SequenceMatcher", Counting)
+    names = [*(f"application-{n}" for n in range(20_000)), "database"]
+    assert did_you_mean("databse", names) == "did you mean database?"
+    assert len(compared) < 1010

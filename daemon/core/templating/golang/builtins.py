@@ -3,9 +3,9 @@
 from typing import Annotated, Final, TypeAlias, cast
 from urllib.parse import quote_plus
 
+from syncret.daemon.core.templating.characters import Characters
 from syncret.daemon.core.templating.functions.contract import Context, Function, table
 from syncret.daemon.core.templating.golang import comparison, types
-from syncret.daemon.core.templating.golang.characters import Characters
 from syncret.daemon.core.templating.golang.errors import FunctionError
 from syncret.daemon.core.templating.golang.formats import sprintf
 from syncret.daemon.core.templating.golang.literals import REPLACEMENT

@@ -5,7 +5,7 @@ from functools import partial
 from math import isinf
 from typing import Final
 
-from syncret.daemon.core.templating.golang.characters import Characters
+from syncret.daemon.core.templating.characters import Characters
 from syncret.daemon.core.templating.golang.nodes import Number
 from syncret.daemon.core.templating.golang.values import text_of
 

@@ -14,7 +14,7 @@ third of a restart, a `stat` of each file is nothing.
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from sys import intern
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -87,7 +87,8 @@ def _manifests(
     return manifests
 
 
-_BREATH = 100  # so many manifests are applied before others may run
+_AT_ONCE: Final = 0.01
+"""Seconds for which manifests are applied before others may run; the first may take longer."""
 
 
 class ManifestApplier:
@@ -196,9 +197,12 @@ class ManifestApplier:
         """Apply what changed, delete what is gone; what failed is told, and tried at the next look."""
         problems: list[HomeProblem] = []
         refused: set[ObjectRef] = set()
-        for number, (ref, manifest) in enumerate(snapshot.manifests.items(), 1):
-            if number % _BREATH == 0:
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        for ref, manifest in snapshot.manifests.items():
+            if loop.time() > begin + _AT_ONCE:
                 await asyncio.sleep(0)
+                begin = loop.time()
             try:
                 await self._apply_one(ref, manifest)
             except HomeError as error:
@@ -239,6 +243,8 @@ class ManifestApplier:
                 self._journal.applied[ref] = msgspec.structs.replace(before, file=manifest.file)
                 await self._record(ref)
             return
+        if manifest.content is not None and manifest.content.refused:
+            raise Invalid(f"{ref}: its manifest is refused", manifest.content.refused)
         given = manifest.document
         if given is None:  # it was applied, and its object was removed since: its file is stale
             return

@@ -141,6 +141,8 @@ class Content(NamedTuple):
     """Where it stands; its own document is left out."""
     is_admitted: bool = False
     """Whether the document has passed admission as a new object, and is what is to be stored then."""
+    refused: Sequence[Problem] = ()
+    """Why it has not, with lines: then no version of the object may be so."""
 
     def __repr__(self) -> str:
         return "<Content>"  # it may be a Secret
@@ -195,13 +197,26 @@ class _Problems:
         more = (
             HomeProblem(
                 self._file,
-                Problem(path="", message=f"has {count} more problems", hint=_ALL_PROBLEMS, severity=severity),
+                _more(count, severity),
                 reason=RefusalReason.INVALID if severity is Severity.ERROR else None,
             )
             for count, severity in zip(self._more, severities, strict=True)
             if count
         )
         return [*self._kept, *more]
+
+
+def _more(count: int, severity: Severity) -> Problem:
+    message = f"has {count} more problems"
+    return Problem(path="", message=message, hint=_ALL_PROBLEMS, severity=severity)
+
+
+def _first(loaded: LoadedDocument, problems: Sequence[Problem]) -> Sequence[Problem]:
+    """The fatal problems of a document, with their lines: of very many the first."""
+    fatal = [problem for problem in problems if problem.fatal]
+    kept = loaded.located(fatal[:MOST_PROBLEMS])
+    count = len(fatal) - len(kept)
+    return [*kept, _more(count, Severity.ERROR)] if count else kept
 
 
 class ManifestReader:
@@ -254,6 +269,7 @@ class ManifestReader:
                     msgspec.json.encode(admitted.document if is_admitted else loaded.document),
                     msgspec.structs.replace(loaded, document=None),
                     is_admitted,
+                    () if is_admitted else _first(loaded, admitted.problems),
                 )
                 manifests[named] = Manifest(named, file, loaded.line, self._digest(loaded.document), content)
                 if admitted.warnings:

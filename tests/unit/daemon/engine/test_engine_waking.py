@@ -1,6 +1,7 @@
 """The engine: what makes an object run, and when it is ready."""
 
 import asyncio
+from collections import Counter
 
 import pytest
 
@@ -26,6 +27,31 @@ async def test_nothing_runs_before_everything_is_known(home: MemoryCluster, star
         await home.create(manifest("ExternalSecret", f"x{number}", spec={}))
     async with start() as world:
         assert world.reconciling.known == [50] * 50
+
+
+@pytest.mark.tells_at_once(reason="turns of the loop are counted")
+async def test_runs_are_started_in_many_turns_of_the_loop(home: MemoryCluster, start: Start) -> None:
+    """What begins in one turn goes on in the same turns: each would be as long as all of them take."""
+    turn, started = [0], Counter[int]()
+
+    async def count_turns() -> None:
+        while True:
+            turn[0] += 1
+            await asyncio.sleep(0)
+
+    async def counted(ref: ObjectRef, run: int) -> Outcome:
+        del ref, run
+        started[turn[0]] += 1
+        return Outcome()
+
+    for number in range(500):
+        await home.create(manifest("ExternalSecret", f"x{number}", spec={}))
+    counting = asyncio.create_task(count_turns())
+    async with start(counted) as world:
+        while started.total() < 500 or world.engine.queue.stats().running:  # noqa: ASYNC110  # turns are counted
+            await asyncio.sleep(0)
+        counting.cancel()
+    assert max(started.values()) <= 32
 
 
 @pytest.mark.tells_at_once(reason="turns of the loop are counted")

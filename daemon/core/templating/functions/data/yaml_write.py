@@ -9,10 +9,10 @@ import unicodedata
 from functools import cmp_to_key
 from typing import Final, cast
 
+from syncret.daemon.core.templating.characters import Pieces
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.data.json_text import marshal
 from syncret.daemon.core.templating.functions.data.yaml_read import YamlError, can_be_plain, load, resolve
-from syncret.daemon.core.templating.golang.characters import Pieces
 from syncret.daemon.core.templating.golang.floats import format_float
 from syncret.daemon.core.templating.golang.values import Value, wrapped
 from syncret.providers.work import BYTES_PER_STEP

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from syncret.daemon.core.templating.characters import Characters, gathered
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.text.layout import SPACE, runes
-from syncret.daemon.core.templating.golang.characters import Characters, gathered
 
 _DOTTED_I: Final = "\u0130"
 _CHARACTERS_A_STEP: Final = 2

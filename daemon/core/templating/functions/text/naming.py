@@ -8,10 +8,10 @@ from enum import StrEnum
 from itertools import islice
 from typing import Final, cast
 
+from syncret.daemon.core.templating.characters import Characters, gathered
 from syncret.daemon.core.templating.functions.contract import Context, FunctionTable, table
 from syncret.daemon.core.templating.functions.text.casing import is_letter, is_upper, to_lower, to_upper
 from syncret.daemon.core.templating.functions.text.layout import REPLACEMENT, SPACE, normal, runes
-from syncret.daemon.core.templating.golang.characters import Characters, gathered
 from syncret.providers.work import Work
 
 

@@ -103,12 +103,12 @@ async def test_a_change_of_the_spec_or_the_annotations_is_due_at_once(life: Life
 async def test_objects_that_share_a_key_share_a_slot_and_a_read(clock: Clock) -> None:
     async with Life(clock).running(spread=True) as life:
         await life.apply(store())
-        await life.apply(*(wanting(f"x{number}") for number in range(20)))
+        await life.apply(*(wanting(f"x{number}") for number in range(12)))
         await life.wait(HOUR)  # into the common slot
         begin = life.reads
         await life.wait(HOUR)
         assert life.reads == begin + 1
-        assert all(life.runs(f"x{number}") == 3 for number in range(20))
+        assert all(life.runs(f"x{number}") == 3 for number in range(12))
 
 
 async def test_a_cluster_store_has_one_slot_for_all_namespaces(clock: Clock) -> None:

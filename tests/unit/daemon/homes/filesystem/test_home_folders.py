@@ -3,15 +3,18 @@
 import asyncio
 import contextlib
 import os
+import threading
 from base64 import b64encode
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 from syncret.config.errors import Severity
 from syncret.config.meta import Document, ObjectRef
+from syncret.config.text.yaml_nodes import compose
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.home import HostHome
 from syncret.daemon.homes.filesystem.manifests.field_lines import LARGEST
@@ -329,3 +332,37 @@ async def test_a_pipe_in_the_place_of_a_manifest_holds_up_nothing(opened: Opener
         os.mkfifo(file)
         async with asyncio.timeout(5):
             assert str(await home.field_place(ES, "spec.data[0]")) == f"{file}:1"
+
+
+async def test_lines_of_refused_manifests_are_not_looked_up_on_the_loop(
+    opened: Opener, manifests: Path, problems: Problems, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text is parsed once more for that: fifty large ones would hold up everybody else for seconds."""
+    threads: set[str] = set()
+
+    def composed(text: str) -> yaml.Node | None:
+        threads.add(threading.current_thread().name)
+        return compose(text)
+
+    monkeypatch.setattr("syncret.config.text.yaml.compose", composed)
+    windows = "".join(f"    - {{schedule: '{n % 60} 0 * * *', duration: 1h}}\n" for n in range(201))
+    (manifests / "a.yaml").write_text(
+        ES_YAML % "1h" + f"  syncWindows:\n    kind: deny\n    windows:\n{windows}"
+    )
+    async with opened():
+        [problem] = [each.problem for each in problems.last]
+    assert (problem.path, problem.line) == ("spec.syncWindows.windows", 10)
+    assert threads
+    assert threading.main_thread().name not in threads
+
+
+async def test_a_manifest_with_very_many_mistakes_is_told_by_the_first(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    wrong = "".join(f"    - {{secretKey: k{n}}}\n" for n in range(500))
+    head = ES_YAML.partition("  data:")[0]
+    (manifests / "a.yaml").write_text(head % "1h" + "  data:\n" + wrong)
+    async with opened():
+        told = [each.problem.message for each in problems.last]
+    assert len(told) == 101
+    assert told[-1] == "has 400 more problems"
