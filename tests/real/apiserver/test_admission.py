@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 import pytest
@@ -13,18 +13,16 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.admission import admit
-from syncret.config.schema.crds import crd
 from syncret.config.schema.field_docs import fields_of
 from syncret.config.schema.shape import shape_of
 from syncret.config.schema.structural import Schema
 from syncret.providers.registry import Registry
 from tests.real.apiserver.drawing import Artist
-from tests.support.servers.kube.crds import SERVED_WITHIN, collection, install
-from tests.support.servers.kube.running import KubeApi, kube_api
+from tests.real.apiserver.server import Server, server_with_crds
+from tests.support.servers.kube.crds import SERVED_WITHIN
 
 pytestmark = pytest.mark.slow
 
-ASKED: Final = "?dryRun=All&fieldValidation=Ignore"
 WRITTEN: Final = ("uid", "creationTimestamp", "generation", "managedFields", "namespace")
 STORES: Final = ("SecretStore", "ClusterSecretStore")
 EACH: Final = 40
@@ -33,35 +31,12 @@ LABELS: Final[tuple[Json, ...]] = ({"a": None}, {"a": "-"}, {"A.b/c": "d"}, {"a\
 OWNERS: Final[tuple[Json, ...]] = (None, [], [{}], [None], "x")
 
 
-class Server(NamedTuple):
-    """A real API server with our CRDs."""
-
-    api: KubeApi
-    kinds: Mapping[str, Kind]
-    schemas: Mapping[str, Document]
-
-    def asked(self, document: Document) -> tuple[Document | None, str]:
-        """The document as it would be stored, or why it is refused."""
-        answer = self.api.request("POST", collection(self.kinds[document["kind"]]) + ASKED, document)
-        if answer.status == 201:
-            return answer.body, ""
-        assert answer.status in {400, 422}, answer
-        return None, str(answer.body["message"])
-
-
 REGISTRY: Final = Registry()
 
 
 @pytest.fixture(scope="module")
 def server() -> Server:
-    api = kube_api()
-    kinds = install(api)
-    documents = {name: crd(kind, REGISTRY) for name, kind in kinds.items()}
-    schemas = {
-        name: document["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-        for name, document in documents.items()
-    }
-    return Server(api, kinds, schemas)
+    return server_with_crds(REGISTRY)
 
 
 @pytest.mark.parametrize("name", [kind.kind for kind in Kinds(REGISTRY).names() if kind.group])

@@ -1,17 +1,19 @@
 """Puts the exported CRDs on an API server."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple, Self
 
+from syncret.config.meta import Document
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.crds import crd
 from syncret.providers.registry import Registry
-from tests.support.servers.kube.running import KubeApi
+from tests.support.servers.kube.running import Answer, KubeApi
 
 CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SERVED_WITHIN: Final = 30.0
+DRY_RUN: Final = "?dryRun=All&fieldValidation=Ignore"
 
 
 @cache
@@ -24,12 +26,61 @@ def install(api: KubeApi) -> Mapping[str, Kind]:
     }
     for kind in kinds.values():
         api.create(CRDS, crd(kind, registry))
-    end = time.monotonic() + SERVED_WITHIN
     for kind in kinds.values():
-        while api.request("GET", collection(kind)).status != 200:
-            assert time.monotonic() < end, f"{kind.plural} are not served"
-            time.sleep(0.1)
+        _until_served(api, collection(kind))
     return kinds
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    """Wait for something that follows from a change of a CRD, soon but not at once."""
+    end = time.monotonic() + SERVED_WITHIN
+    while not holds():
+        assert time.monotonic() < end, f"not within {SERVED_WITHIN} s: {what}"
+        time.sleep(0.05)
+
+
+def _until_served(api: KubeApi, path: str) -> None:
+    until(lambda: api.request("GET", path).status == 200, f"{path} is served")
+
+
+class Definition(NamedTuple):
+    """A CRD in a group of the test's own, so that several of one name can stand side by side."""
+
+    api: KubeApi
+    group: str
+    plural: str
+    namespaced: bool
+
+    @classmethod
+    def put(cls, api: KubeApi, document: Document, group: str) -> Self:
+        """Create or replace the CRD, and wait until it is served."""
+        spec = document["spec"]
+        plural = spec["names"]["plural"]
+        moved = {**document, "metadata": {"name": f"{plural}.{group}"}, "spec": {**spec, "group": group}}
+        standing = api.get(f"{CRDS}/{plural}.{group}")
+        if standing is None:
+            api.create(CRDS, moved)
+        else:
+            moved["metadata"]["resourceVersion"] = standing["metadata"]["resourceVersion"]
+            replaced = api.request("PUT", f"{CRDS}/{plural}.{group}", moved)
+            assert replaced.status == 200, replaced
+        made = cls(api, group, plural, spec["scope"] == "Namespaced")
+        for version in spec["versions"]:
+            if version["served"]:
+                _until_served(api, made.collection(version["name"]))
+        return made
+
+    def collection(self, version: str, namespace: str = "default") -> str:
+        """The path of its objects."""
+        within = f"namespaces/{namespace}/" if self.namespaced else ""
+        return f"/apis/{self.group}/{version}/{within}{self.plural}"
+
+    def asked(self, document: Document) -> Answer:
+        """What the server would answer to the creation of an object, which is moved to the group, too."""
+        version = document["apiVersion"].rpartition("/")[2]
+        moved = {**document, "apiVersion": f"{self.group}/{version}"}
+        namespace = document["metadata"].get("namespace", "default")
+        return self.api.request("POST", f"{self.collection(version, namespace)}{DRY_RUN}", moved)
 
 
 def collection(kind: Kind, namespace: str = "default") -> str:

@@ -20,6 +20,7 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from cryptography.hazmat.primitives import serialization
@@ -44,6 +45,7 @@ class Answer(NamedTuple):
 
     status: int
     body: dict[str, Any]
+    warnings: Sequence[str] = ()
 
 
 class KubeApi:
@@ -107,18 +109,26 @@ class KubeApi:
             process.wait()
 
     def request(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, token: str = ADMIN
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        token: str = ADMIN,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> Answer:
-        """One request, by default as the administrator."""
+        """One request, by default as the administrator; a PATCH is a merge patch."""
+        content = "application/merge-patch+json" if method == "PATCH" else "application/json"
         request = urllib.request.Request(  # noqa: S310  # our own server
             self.url + path,
             method=method,
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+            headers={"Authorization": f"Bearer {token}", "Content-Type": content, **headers},
         )
         try:
             with urllib.request.urlopen(request, timeout=10, context=self.trust) as answer:  # noqa: S310  # as above
-                return Answer(answer.status, _object(answer.read()))
+                warnings = answer.headers.get_all("Warning") or ()
+                return Answer(answer.status, _object(answer.read()), warnings)
         except urllib.error.HTTPError as error:
             with error:
                 return Answer(error.code, _object(error.read()))
