@@ -19,6 +19,8 @@ from syncret.daemon.engine.observer import Faults, Observer
 from syncret.daemon.engine.reconciler import Reconciler
 from syncret.daemon.engine.reconcilers.context import (
     EventRecorder,
+    EventRecorderGroup,
+    HomeEventRecorder,
     NullEventRecorder,
     ReconcilerContext,
     ignore_action,
@@ -94,7 +96,7 @@ async def run_engine(
             generator=generator,
             clock=clock,
             templates=Templates(clock.now, TemplateLimits.of(settings)),
-            events=hooks.events,
+            events=EventRecorderGroup(hooks.events, HomeEventRecorder(home, inventory)),
             applied=hooks.applied,
             options=Options(
                 controller_class=settings.controller_class,

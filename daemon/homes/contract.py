@@ -1,7 +1,7 @@
 """What a home offers the engine: a small object store with the semantics of the Kubernetes API.
 
-One contract for all homes: `memory` (a simulated cluster, also one that lags), `filesystem` (a host) and, to
-come, `kubernetes`. An object that one reconciler writes is an event for another.
+One contract for all homes: `memory` (a simulated cluster, also one that lags), `filesystem` (a host) and
+`kubernetes`. An object that one reconciler writes is an event for another.
 
 A home answers a write at once and announces it later, kinds in any order: who has written knows more than the
 watch has said so far. So each write returns the version that it made.
@@ -382,6 +382,10 @@ class Home(ObjectReader, ObjectWriter, IssuedTokens, Protocol):
 
     def problems(self) -> Sequence[HomeProblem]:
         """What is wrong with the home itself now."""
+        ...
+
+    def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
+        """Keep an event of this version for who describes the object, where there is such a reader."""
         ...
 
     @property

@@ -46,6 +46,7 @@ def open_home(
         on_problems=on_problems,
         on_deleted=on_deleted,
         lease=lease_of(settings, os.environ),
+        now=now,
     )
 
 

@@ -19,6 +19,9 @@ from syncret.providers.kit.retry import Retry
 FIRST_WARNINGS: Final = 3
 """So many warnings are logged before a summary of all."""
 
+NO_NEWS: Final = {"Synced", "Valid"}
+"""Reasons of events that say in a cluster that all is well: a log tells what is not."""
+
 log = structlog.get_logger()
 
 
@@ -52,7 +55,8 @@ class EventLogger:
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
         if not warning:
             if reason != DELETED:
-                log.log(DEBUG if self._is_brief() else INFO, message, object=ref, reason=reason)
+                is_quiet = self._is_brief() or reason in NO_NEWS
+                log.log(DEBUG if is_quiet else INFO, message, object=ref, reason=reason)
             return
         times = self._repeats.occurred(ref, f"{reason}: {message}")
         if times:

@@ -280,7 +280,7 @@ def report(resource: PushSecret, plan: PushPlan, done: Sequence[Done], now: floa
     is_released = plan.releases and verdict.error is None
     return Report(
         status=None if status == resource.status or is_released else _document(status),
-        events=tuple(_events(verdict)),
+        events=tuple(_events(verdict, is_news=_is_news(resource.status, status))),
         last_error=None if verdict.error is None else last_error(verdict.error, now),
         failure=verdict.error,
         next_due=next_due,
@@ -297,11 +297,16 @@ def _verdict(plan: PushPlan, done: Sequence[Done]) -> Verdict:
     return plan.verdict
 
 
-def _events(verdict: Verdict) -> Iterator[Event]:
+def _is_news(before: PushSecretStatus, after: PushSecretStatus) -> bool:
+    """Whether a run changed more than the time of its status."""
+    return msgspec.structs.replace(after, refresh_time=before.refresh_time) != before
+
+
+def _events(verdict: Verdict, *, is_news: bool) -> Iterator[Event]:
     if verdict.error is not None:
         yield failed_event(ERRORED, verdict)
-    elif verdict.reason == SOURCE_DELETED:
-        yield Event(SOURCE_DELETED, verdict.message)
+    elif verdict.reason == SOURCE_DELETED or (verdict.reason == SYNCED and is_news):
+        yield Event(verdict.reason, verdict.message)
 
 
 def _document(status: PushSecretStatus) -> Document:

@@ -3,7 +3,7 @@
 Whether a resource may use a generator is decided alike.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -19,6 +19,7 @@ from syncret.daemon.core import conditions
 from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.plan import reachability
 from syncret.daemon.core.plan.actions import (
+    Event,
     Options,
     Report,
     Verdict,
@@ -33,6 +34,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.work import Work
 
 FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"
+UNKNOWN: Final = "ValidationUnknown"
 _CONDITIONS_SECONDS: Final = 0.05
 """Of work, for the conditions of a store: they are looked at on the event loop, for each of its users."""
 
@@ -256,24 +258,33 @@ def report(store: SecretStore, probe: Probe, now: float, *, next_due: float | No
         ConditionStatus, status=verdict.ok, reason=verdict.reason, message=condition_message(verdict)
     )
     answered = reachability.after_call(store.status.conditions, probe.error, now)
+    found = conditions.put(answered, condition, now=now)
+    is_news = conditions.find(found) != conditions.find(store.status.conditions)
     status = msgspec.structs.replace(
         store.status,
-        conditions=conditions.put(answered, condition, now=now),
+        conditions=found,
         capabilities=probe.capabilities if verdict.reason == "Valid" else store.status.capabilities,
     )
     error = verdict.error
     return Report(
         status=None if status == store.status else msgspec.to_builtins(status),
-        events=() if error is None else (failed_event(verdict.reason, verdict),),
+        events=tuple(_events(verdict, is_news=is_news)),
         last_error=None if error is None else last_error(error, now),
         failure=error,
         next_due=next_due,
     )
 
 
+def _events(verdict: Verdict, *, is_news: bool) -> Iterator[Event]:
+    if verdict.error is not None:
+        yield failed_event(verdict.reason, verdict)
+    elif is_news:
+        yield Event(verdict.reason, verdict.message, warning=verdict.reason == UNKNOWN)
+
+
 def _verdict(probe: Probe) -> Verdict:
     if probe.error is not None:
         return Verdict(ok=False, reason="InvalidProviderConfig", message=probe.failed, error=probe.error)
     if probe.readiness == "unknown":
-        return Verdict(reason="ValidationUnknown", message="could not determine validation status")
+        return Verdict(reason=UNKNOWN, message="could not determine validation status")
     return Verdict(reason="Valid", message="store validated")

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, field
 
 from syncret.config.meta import GroupKind, NullIsEmpty, ObjectRef
-from syncret.config.resources.kinds import PUSH_SECRET, SECRET_STORE, store_ref
+from syncret.config.resources.kinds import NAMESPACE, PUSH_SECRET, SECRET_STORE, store_ref
 from syncret.daemon.core.ownership import CREATED_BY, created_by
 from syncret.daemon.core.plan.actions import Action, LastError, Options
 from syncret.daemon.core.plan.secret_store import StoreSummary
@@ -19,7 +19,7 @@ from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconciler import ANY
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.templates import Templates
-from syncret.daemon.homes.contract import ObjectReader, StoredObject, WatchEvent, WatchEventType
+from syncret.daemon.homes.contract import Home, ObjectReader, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import Generator
 
 
@@ -35,6 +35,34 @@ class NullEventRecorder:
     """Records nothing."""
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None: ...
+
+
+class EventRecorderGroup:
+    """Tells several recorders, in their order."""
+
+    def __init__(self, *recorders: EventRecorder) -> None:
+        self._recorders = recorders
+
+    def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
+        for each in self._recorders:
+            each.event(ref, warning=warning, reason=reason, message=message)
+
+
+class HomeEventRecorder:
+    """Hands events to the home, with the newest version of their objects.
+
+    Of an object that is gone nobody asks, and in a namespace that is going away nothing can be created.
+    """
+
+    def __init__(self, home: Home, inventory: Inventory) -> None:
+        self._home = home
+        self._inventory = inventory
+
+    def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
+        seen = self._inventory.get(ref)
+        namespace = self._inventory.get(NAMESPACE.ref("", ref.namespace)) if ref.namespace else None
+        if seen is not None and (namespace is None or b"deletionTimestamp" not in namespace.data):
+            self._home.record_event(seen, warning=warning, reason=reason, message=message)
 
 
 SECRET: Final = GroupKind("", "Secret")

@@ -329,6 +329,9 @@ class HostHome:
         """As `Home` says: the file is read again, if it is small."""
         return await self._follower.field_place(ref, field, text_line)
 
+    def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
+        """Do nothing: the log has them."""
+
     def problems(self) -> Sequence[HomeProblem]:
         """What is wrong with manifests, the state file and the output folder."""
         of_output = (None if self._outputs.swaps else _NO_SWAP, self._exposed)

@@ -5,6 +5,7 @@ kept: they are read by name when a run needs them.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Self
 
@@ -28,6 +29,7 @@ from syncret.daemon.homes.contract import (
 )
 from syncret.daemon.homes.kubernetes.api import JSON, MERGE_PATCH, METADATA_ONLY, ApiServer
 from syncret.daemon.homes.kubernetes.election import Election
+from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
 from syncret.daemon.homes.kubernetes.objects import SECRET, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
 from syncret.daemon.homes.kubernetes.streams import is_older
@@ -53,6 +55,7 @@ class KubernetesHome:
         on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
         on_deleted: Callable[[ObjectRef], object] | None = None,
         election: Election | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
         """`namespace`: all that is watched is in it; empty: everything in the cluster.
 
@@ -73,6 +76,7 @@ class KubernetesHome:
         self._on_problems = on_problems
         self._on_deleted = on_deleted
         self._election = election
+        self._events = Events(ApiEvents(api), now)
         api.on_change = self._report
         self._watches: list[ClusterWatch] = []
 
@@ -258,14 +262,18 @@ class KubernetesHome:
             found.append(HomeProblem("API server", Problem(path="", message=str(outage), hint=outage.hint)))
         return found
 
+    def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
+        """As `Home` says: it is written as soon as there is room for it."""
+        self._events.record(seen, warning=warning, reason=reason, message=message)
+
     @property
     def waiting_deletions(self) -> int:
         """As `Home` says: none, objects are deleted by requests."""
         return 0
 
     async def run(self) -> None:
-        """As `Home` says: the watches follow by themselves."""
-        await asyncio.get_running_loop().create_future()
+        """As `Home` says: events are written; the watches follow by themselves."""
+        await self._events.run()
 
     # --------------------------------------------------------------------------------------------------- help
     async def _resource(self, ref: ObjectRef) -> Resource:
@@ -317,6 +325,7 @@ class KubernetesHome:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self._events.flush()
         for watch in self._watches:
             await watch.aclose()
 

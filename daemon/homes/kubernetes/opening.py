@@ -1,6 +1,7 @@
 """Opens the cluster home: as a pod, or with a kubeconfig."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -51,6 +52,7 @@ async def cluster_home(
     on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
     on_deleted: Callable[[ObjectRef], object] | None = None,
     lease: LeaseChoice | None = None,
+    now: Callable[[], float] = time.time,
 ) -> AsyncGenerator[KubernetesHome, None]:
     """The home on that server, until the block is left. Without a lease this is the only replica.
 
@@ -71,6 +73,7 @@ async def cluster_home(
             on_problems=on_problems,
             on_deleted=on_deleted,
             election=election,
+            now=now,
         )
         yield await stack.enter_async_context(home)
 

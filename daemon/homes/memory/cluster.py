@@ -189,6 +189,9 @@ class MemoryCluster:
         """None: nothing outside of the process is needed."""
         return ()
 
+    def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
+        """Do nothing: nobody describes an object here."""
+
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
         """None: objects come from requests."""
         del ref

@@ -153,6 +153,10 @@ class LaggingHome:
         """As the cluster's."""
         return self.cluster.problems()
 
+    def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
+        """As the cluster's."""
+        self.cluster.record_event(seen, warning=warning, reason=reason, message=message)
+
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
         """As the cluster's."""
         return self.cluster.manifest_of(ref)

@@ -248,3 +248,34 @@ def _stored(api: KubeApi, path: str, spec: Document) -> bool:
     found = api.get(path)
     assert found is not None
     return api.request("PUT", path, {**found, "spec": {**found["spec"], **spec}}).status == 200
+
+
+async def test_events_are_there_for_who_describes_an_object(
+    home: KubernetesHome, cluster: Cluster, api: KubeApi
+) -> None:
+    cluster.store(k="one")
+    cluster.sync("e")
+    cluster.sync("bad", key="missing")
+    (written := asyncio.create_task(home.run())).set_name("events")
+
+    def described(kind: str, name: str) -> list[Document]:
+        """What `kubectl describe` asks for."""
+        found = cluster.get(kind, name)
+        assert found is not None
+        uid = found["metadata"]["uid"]
+        path = cluster.path("events") + f"?fieldSelector=involvedObject.uid={uid}"
+        items: list[Document] = api.request("GET", path).body["items"]
+        return items
+
+    async with running(home):
+        await until(lambda: described("externalsecrets", "e") and described("externalsecrets", "bad"))
+        await until(lambda: described("secretstores", "s"))
+    written.cancel()
+    (created,) = described("externalsecrets", "e")
+    assert (created["type"], created["reason"]) == ("Normal", "Created")
+    assert created["reportingComponent"] == "external-secrets"
+    (failed,) = described("externalsecrets", "bad")
+    assert (failed["type"], failed["reason"]) == ("Warning", "UpdateFailed")
+    assert "missing" in failed["message"]
+    (valid,) = described("secretstores", "s")
+    assert (valid["reason"], valid["source"]["component"]) == ("Valid", "secret-store")

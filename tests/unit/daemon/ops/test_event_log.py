@@ -123,9 +123,11 @@ def test_events_carry_their_object_and_reason() -> None:
     with capture_logs() as lines:
         EventLogger().event(REF, warning=True, reason="UpdateFailed", message="could not update secret")
         EventLogger().event(REF, warning=False, reason="Created", message="Secret created")
+        EventLogger().event(REF, warning=False, reason="Valid", message="store validated")
     assert [(line["log_level"], line["event"], line["reason"], line["object"]) for line in lines] == [
         ("warning", "could not update secret", "UpdateFailed", REF),
         ("info", "Secret created", "Created", REF),
+        ("debug", "store validated", "Valid", REF),
     ]
 
 

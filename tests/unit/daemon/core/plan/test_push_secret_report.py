@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
+from syncret.config.resources.push_secret import PushSecretStatus
 from syncret.daemon.core.plan.push_operations import Done, StoreOperations, may_stand
 from syncret.daemon.core.plan.push_secret import PushNeeds, PushPlan, decide, next_step, report
 from syncret.daemon.core.schedule import refresh
@@ -107,6 +110,16 @@ def test_the_source_is_gone(done: list[Done], message: str, left: Mapping[str, l
     assert published.next_due is None
     assert (published.failure is AWAY) is bool(left)
     assert [event.warning for event in published.events] == [bool(left)]
+
+
+def test_a_success_is_told_once() -> None:
+    resource = push_secret(refreshInterval="10m", reason="Errored")
+    first = report(resource, plan_for(resource, observed(Q)), [Done(pushed=1)], NOW)
+    assert [(event.reason, event.warning) for event in first.events] == [("Synced", False)]
+    synced = replace(resource, status=msgspec.convert(first.status, PushSecretStatus))
+    again = report(synced, plan_for(synced, observed(Q)), [Done(pushed=1)], NOW + 600)
+    assert again.status is not None
+    assert again.events == ()
 
 
 def test_a_success_is_due_again_at_its_interval() -> None:

@@ -173,13 +173,15 @@ def test_the_report(
     assert found.status["capabilities"] == capabilities
     assert found.failure is error
     assert (found.last_error is not None) is (error is not None)
-    assert [(event.reason, event.message) for event in found.events] == (
-        [("InvalidProviderConfig", "unable to validate store: not with this token")] if error else []
-    )
+    (event,) = found.events
+    assert (event.reason, event.message) == condition[1:]
+    assert event.warning is (condition[1] != "Valid")
 
 
 def test_an_equal_status_is_not_written() -> None:
-    assert report(store(condition=VALID), Probe("ready", "ReadWrite"), NOW + 60).status is None
+    published = report(store(condition=VALID), Probe("ready", "ReadWrite"), NOW + 60)
+    assert published.status is None
+    assert published.events == ()
 
 
 @pytest.mark.parametrize(

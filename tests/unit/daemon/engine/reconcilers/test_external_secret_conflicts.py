@@ -47,7 +47,7 @@ def lose_answers(life: Life, method: str, kind: str = SECRET) -> None:
 
 
 def told(life: Life) -> list[str]:
-    return [reason for _, _, reason, _ in life.events]
+    return [reason for name, _, reason, _ in life.events if name == "x"]
 
 
 @pytest.mark.parametrize("times", [1, 5])

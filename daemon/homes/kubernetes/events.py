@@ -1,0 +1,178 @@
+"""Writes events of objects to the API server, beside everything else: none delays or fails a write.
+
+What an outage or a flood keeps waiting is bounded; then the oldest that warns of nothing is dropped.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, Protocol
+
+import structlog
+
+from syncret.config.meta import Document
+from syncret.daemon.homes.contract import (
+    AlreadyExists,
+    HomeError,
+    NotFound,
+    OutcomeUnknown,
+    StorageUnavailable,
+    StoredObject,
+    TooManyRequests,
+)
+from syncret.daemon.homes.kubernetes.api import MERGE_PATCH, ApiServer, NotAllowed
+from syncret.daemon.homes.kubernetes.event_rules import Entry, EventRules
+from syncret.providers.kit.http import Body, json_body
+from syncret.providers.kit.kube.client import path_of
+from syncret.providers.kit.retry import Doubling
+
+LANES: Final = 2
+"""Requests under way at once."""
+
+MOST_WAITING: Final = 1000
+
+MAX_TRIES: Final = 8
+_PAUSES: Final = Doubling(1.0, 30.0)
+
+LAST_WITHIN: Final = 2.0
+"""Seconds at the end in which those that wait are still written."""
+
+log = structlog.get_logger()
+
+
+class EventWriter(Protocol):
+    """Writes Event objects. Each method may raise HomeError."""
+
+    async def create(self, namespace: str, event: Document) -> None: ...
+
+    async def patch(self, namespace: str, name: str, changes: Document) -> None: ...
+
+
+class Events:
+    """The events of one home. `run` it; `record` never waits."""
+
+    def __init__(self, writer: EventWriter, now: Callable[[], float]) -> None:
+        self._writer = writer
+        self._now = now
+        self._rules = EventRules()
+        self._waiting: dict[Entry, None] = {}
+        """In the order in which they came."""
+        self._under_way: set[Entry] = set()
+        self._arrived = asyncio.Event()
+        self._told_of_refusal = False
+        self.dropped = 0
+        """How many were not written: too many of one object, too many waiting, or refused."""
+
+    def record(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
+        """Take one event of this version of an object."""
+        entry = self._rules.take(seen, warning=warning, reason=reason, message=message, now=self._now())
+        if entry is None:
+            self.dropped += 1
+        elif entry not in self._under_way and entry not in self._waiting:
+            self._enqueue(entry)
+
+    async def run(self) -> None:
+        """Write what is recorded, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for number in range(LANES):
+                group.create_task(self._write_all(), name=f"home: events {number}")
+
+    async def flush(self) -> None:
+        """Write what still waits, as far as that is quick."""
+        try:
+            async with asyncio.timeout(LAST_WITHIN):
+                while self._waiting:
+                    await self._write(self._next())
+        except TimeoutError:
+            self.dropped += len(self._waiting)
+            self._waiting.clear()
+
+    def _enqueue(self, entry: Entry) -> None:
+        if len(self._waiting) >= MOST_WAITING:
+            oldest = next((each for each in self._waiting if not each.warning), None)
+            del self._waiting[oldest or next(iter(self._waiting))]
+            self.dropped += 1
+        self._waiting[entry] = None
+        self._arrived.set()
+
+    def _next(self) -> Entry:
+        entry = next(iter(self._waiting))
+        del self._waiting[entry]
+        return entry
+
+    async def _write_all(self) -> None:
+        while True:
+            while not self._waiting:
+                self._arrived.clear()
+                await self._arrived.wait()
+            await self._write(self._next())
+
+    async def _write(self, entry: Entry) -> None:
+        """Write the entry as it is by then; what is counted meanwhile is written after it."""
+        self._under_way.add(entry)
+        try:
+            count = await self._tried(entry)
+        except asyncio.CancelledError:
+            self._waiting[entry] = None  # for `flush`
+            raise
+        finally:
+            self._under_way.discard(entry)
+        if count is None:
+            self.dropped += 1
+        elif entry.count > count:
+            self._enqueue(entry)
+
+    async def _tried(self, entry: Entry) -> int | None:
+        """The count that was written; None where it was refused, or could not be written for minutes."""
+        for tries in range(1, MAX_TRIES + 1):
+            count = entry.count
+            try:
+                await self._send(entry)
+            except (TooManyRequests, OutcomeUnknown, StorageUnavailable) as error:
+                if isinstance(error, NotAllowed):
+                    self._refused(error)
+                    return None
+                asked = error.retry_after if isinstance(error, TooManyRequests) else None
+                await asyncio.sleep(_PAUSES.pause(tries) if asked is None else asked)
+            except HomeError:  # its namespace is going away, say
+                return None
+            else:
+                entry.is_stored = True
+                return count
+        return None
+
+    async def _send(self, entry: Entry) -> None:
+        if entry.is_stored:
+            try:
+                await self._writer.patch(entry.namespace, entry.name, entry.changes)
+            except NotFound:  # the server keeps them for an hour
+                entry.is_stored = False
+            else:
+                return
+        try:
+            await self._writer.create(entry.namespace, entry.document)
+        except AlreadyExists:  # the answer to an earlier try was lost
+            entry.is_stored = True
+            await self._writer.patch(entry.namespace, entry.name, entry.changes)
+
+    def _refused(self, error: NotAllowed) -> None:
+        if not self._told_of_refusal:
+            self._told_of_refusal = True
+            log.warning("events of objects are not written", error=str(error), hint=error.hint)
+
+
+class ApiEvents:
+    """Implements `EventWriter` on an API server."""
+
+    def __init__(self, api: ApiServer) -> None:
+        self._api = api
+
+    async def create(self, namespace: str, event: Document) -> None:
+        """As `EventWriter` says."""
+        path = path_of("", "v1", "events", namespace=namespace)
+        await self._api.write("POST", path, json_body(event), doing="writing an Event")
+
+    async def patch(self, namespace: str, name: str, changes: Document) -> None:
+        """As `EventWriter` says."""
+        path = path_of("", "v1", "events", namespace=namespace, name=name)
+        body = Body(json_body(changes).content, MERGE_PATCH)
+        await self._api.write("PATCH", path, body, doing="writing an Event")
