@@ -104,7 +104,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
 
     async def caught_up(self, marks: Mapping[tuple[GroupKind, bool], str]) -> None:
         """Return once every event up to these versions was read, and the reader waits for more."""
-        for key, version in marks.items():
+        for key, version in tuple(marks.items()):  # others write meanwhile
             stream = self._streams.get(key)
             while stream is not None and not self._closed and not stream.has_reached(version):
                 stream.moved.clear()

@@ -14,7 +14,7 @@ SETTLE: Final = "3s"
 are a second, the others an hour."""
 
 _SUBJECTS: Final = ("externalSecret", "pushSecret", "clusterExternalSecret", "clusterPushSecret")
-_CLUSTER_SCOPED: Final = frozenset(
+CLUSTER_SCOPED: Final = frozenset(
     {"ClusterSecretStore", "ClusterExternalSecret", "ClusterPushSecret", "ClusterGenerator", "Namespace"}
 )
 _KNOWN: Final = frozenset(
@@ -85,7 +85,7 @@ def _subject(body: Mapping[str, Json]) -> Document:
 
 def _placed(document: Document) -> Document:
     """The object, in the namespace that is meant where it names none."""
-    if document["kind"] in _CLUSTER_SCOPED or document["metadata"].get("namespace"):
+    if document["kind"] in CLUSTER_SCOPED or document["metadata"].get("namespace"):
         return document
     return {**document, "metadata": {**document["metadata"], "namespace": "default"}}
 

@@ -83,6 +83,24 @@ class Definition(NamedTuple):
         return self.api.request("POST", f"{self.collection(version, namespace)}{DRY_RUN}", moved)
 
 
+def install_widgets(api: KubeApi) -> None:
+    """A kind of nobody's, such as a generic target may be: `Widget` of example.com/v1, of any content."""
+    names = {"kind": "Widget", "plural": "widgets", "singular": "widget", "listKind": "WidgetList"}
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]}
+    api.create(
+        CRDS,
+        {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": "widgets.example.com"},
+            "spec": spec,
+        },
+    )
+    _until_served(api, "/apis/example.com/v1/widgets")
+
+
 def collection(kind: Kind, namespace: str = "default") -> str:
     """The path of the objects of a kind."""
     root = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.api_version}"

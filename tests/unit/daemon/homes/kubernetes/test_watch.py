@@ -1,0 +1,57 @@
+"""All streams as one watch: who waits for it is not disturbed by what is written meanwhile."""
+
+import asyncio
+import json
+from contextlib import aclosing
+
+from aiohttp import web
+
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.kinds import EXTERNAL_SECRET, PUSH_SECRET
+from syncret.daemon.homes.contract import WatchEventType
+from syncret.daemon.homes.kubernetes.api import ApiServer
+from syncret.daemon.homes.kubernetes.kubeconfig import FixedHeaders
+from syncret.daemon.homes.kubernetes.resources import Resources
+from syncret.daemon.homes.kubernetes.watch import ClusterWatch
+from syncret.providers.kit.http import Http
+from syncret.providers.registry import Registry
+from tests.support.served import all_to, served
+
+
+async def test_waiting_for_own_writes_goes_on_while_there_are_more() -> None:
+    written = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if "watch" not in request.query:
+            listed = {"name": "externalsecrets", "kind": "ExternalSecret", "namespaced": True}
+            return web.json_response({"resources": [listed]})
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for version, annotations in (("7", {"k8s.io/initial-events-end": "true"}), ("8", {})):
+            metadata = {"resourceVersion": version, "annotations": annotations}
+            event = {"type": "BOOKMARK", "object": {"metadata": metadata}}
+            await response.write(json.dumps(event).encode() + b"\n")
+            await written.wait()
+        await asyncio.Event().wait()
+        return response
+
+    kind, other = EXTERNAL_SECRET.group_kind, PUSH_SECRET.group_kind
+    intact: dict[ObjectRef, str] = {}
+    marks: dict[tuple[GroupKind, bool], str] = {(kind, False): "8"}
+    async with served(all_to(answer)) as url, Http(url, network=None, parses=False) as http:
+        api = ApiServer(http, FixedHeaders({}))
+        watch = ClusterWatch(
+            api, Resources(api, Registry()), namespace="", intact=intact, on_unknown=lambda _, __: None
+        )
+        async with aclosing(watch):
+            watch.follow(kind)
+            assert (await anext(watch)).type is WatchEventType.LISTED
+            waiter = asyncio.create_task(watch.caught_up(marks))
+            reader = asyncio.create_task(anext(watch))
+            await asyncio.sleep(0)
+            marks[other, False] = "9"
+            written.set()
+            async with asyncio.timeout(10):
+                await waiter
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
