@@ -240,6 +240,9 @@ class Settings(Group, frozen=True):
 
     controller_class: str = "default"
     """Stores and generators with another class in spec.controller are ignored. Example: edge"""
+    external_secret_finalizer: Literal["needed", "always"] = "needed"
+    """In a cluster, which ExternalSecrets get ESO's finalizer: those whose target is deleted with them
+    (deletionPolicy Delete), or always, as ESO does. On a host, all. Example: always"""
     allow_generic_targets: bool = False
     """Let ExternalSecrets write kinds other than Secret (target.manifest)."""
 

@@ -101,6 +101,7 @@ async def run_engine(
             options=Options(
                 controller_class=settings.controller_class,
                 allow_generic_targets=settings.allow_generic_targets,
+                finalizer_always=not settings.kubernetes or settings.external_secret_finalizer == "always",
                 store_interval=settings.store_interval,
                 spread=settings.spread,
                 generator_grace=settings.generator_gc_grace_period,

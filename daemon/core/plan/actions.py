@@ -17,6 +17,8 @@ class Options(Struct, frozen=True, kw_only=True):
 
     controller_class: str = "default"
     allow_generic_targets: bool = False
+    finalizer_always: bool = True
+    """Whether ExternalSecrets get the finalizer even if nothing has to be done at their deletion."""
     store_interval: float = 300.0
     spread: bool = True
     generator_grace: float = 120.0

@@ -1,9 +1,10 @@
 """The engine on a real API server: what users see of their objects there."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
+from typing import Literal
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.support.servers.kube.running import KubeApi
 pytestmark = pytest.mark.slow
 
 WITHIN = 20.0
+IN_CLUSTER = Settings(kubernetes=True)
 CLEANUP = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 
 
@@ -59,7 +61,7 @@ class Cluster:
         data = [{"key": key, "value": value} for key, value in values.items()]
         self.create("secretstores", "s", {"provider": {"fake": {"data": data}}})
 
-    def sync(self, name: str, key: str = "k", **spec: object) -> None:
+    def sync(self, name: str, key: str = "k", *, finalizers: Sequence[str] = (), **spec: object) -> None:
         self.create(
             "externalsecrets",
             name,
@@ -69,6 +71,7 @@ class Cluster:
                 "data": [{"secretKey": "a", "remoteRef": {"key": key}}],
                 **spec,
             },
+            **({"finalizers": finalizers} if finalizers else {}),
         )
 
     def ready(self, name: str) -> Document:
@@ -86,8 +89,8 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 @asynccontextmanager
-async def running(home: KubernetesHome) -> AsyncGenerator[RunningEngine]:
-    async with run_engine(home, registry=Registry(), settings=Settings(), clock=Clock()) as engine:
+async def running(home: KubernetesHome, settings: Settings = IN_CLUSTER) -> AsyncGenerator[RunningEngine]:
+    async with run_engine(home, registry=Registry(), settings=settings, clock=Clock()) as engine:
         await engine.engine.first_pass.wait()
         yield engine
 
@@ -248,6 +251,35 @@ def _stored(api: KubeApi, path: str, spec: Document) -> bool:
     found = api.get(path)
     assert found is not None
     return api.request("PUT", path, {**found, "spec": {**found["spec"], **spec}}).status == 200
+
+
+@pytest.mark.parametrize(("finalizer", "expected"), [("needed", []), ("always", [CLEANUP])])
+async def test_the_finalizer_of_what_leaves_nothing_to_do(
+    home: KubernetesHome,
+    cluster: Cluster,
+    api: KubeApi,
+    finalizer: Literal["needed", "always"],
+    expected: list[str],
+) -> None:
+    cluster.store(k="one")
+    cluster.sync("e")
+    cluster.sync("migrated", finalizers=[CLEANUP])
+    settings = Settings(kubernetes=True, external_secret_finalizer=finalizer)
+
+    def finalizers(name: str) -> list[str]:
+        found = cluster.get("externalsecrets", name)
+        assert found is not None
+        return list(found["metadata"].get("finalizers", []))
+
+    async with running(home, settings):
+        await until(lambda: all(cluster.ready(name).get("status") == "True" for name in ("e", "migrated")))
+        assert finalizers("e") == expected
+        assert finalizers("migrated") == [CLEANUP], "one that is there stays"
+        for name in ("e", "migrated"):
+            api.request("DELETE", cluster.path("externalsecrets", name))
+        await until(lambda: not any(cluster.get("externalsecrets", name) for name in ("e", "migrated")))
+    for name in ("e", "migrated"):
+        assert cluster.get("secrets", name) is not None, "the garbage collector's, which is not here"
 
 
 async def test_events_are_there_for_who_describes_an_object(

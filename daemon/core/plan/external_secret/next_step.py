@@ -103,7 +103,8 @@ def next_step(resource: ExternalSecret, observed: Observed, now: float, options:
     """The one thing to do now."""
     if resource.metadata.deletion_timestamp:
         return _clean_up(resource, observed, options)
-    if FINALIZER not in resource.metadata.finalizers:
+    is_needed = options.finalizer_always or resource.spec.target.deletion_policy == "Delete"
+    if is_needed and FINALIZER not in resource.metadata.finalizers:
         return AddFinalizer()
     named = [*observed.stores.values(), *observed.generators.values()]
     if any(belongs_to_another_controller(each, options) for each in named):

@@ -264,3 +264,25 @@ def test_the_hash_of_the_target_is_compared_and_not_its_version() -> None:
     assert next_step(synced(PLAIN), observed(later), NOW, OPTIONS) == Sleep(HALF_AN_HOUR)
     later["metadata"]["annotations"][DATA_HASH] = "0"
     assert next_step(synced(PLAIN), observed(later), NOW, OPTIONS) == Fetch((NEED,))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        pytest.param({}, ReadTarget(), id="Retain needs none"),
+        pytest.param(
+            {"creationPolicy": "Merge", "deletionPolicy": "Merge"}, ReadTarget(), id="nor does Merge"
+        ),
+        pytest.param({"deletionPolicy": "Delete"}, AddFinalizer(), id="the target goes with it"),
+    ],
+)
+def test_a_finalizer_where_it_is_needed(wanted: Document, expected: Step) -> None:
+    options = Options(spread=False, finalizer_always=False)
+    unheld = resource(metadata={"finalizers": []}, target=wanted)
+    assert next_step(unheld, UNREAD, NOW, options) == expected
+
+
+def test_a_finalizer_that_is_there_is_honoured() -> None:
+    options = Options(spread=False, finalizer_always=False)
+    deleted = resource(metadata=DELETED)
+    assert next_step(deleted, UNREAD, NOW, options) == CleanUp()
