@@ -6,9 +6,11 @@ the tree is written to.
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,6 +58,23 @@ def built(
             (partial / "bin").rename(programs)
             shutil.rmtree(partial)
     return programs
+
+
+def sources_of(module: Path, required: str) -> Path:
+    """The folder with the sources of a Go module that another one requires, downloaded if need be.
+
+    Args:
+        module: the folder of the go.mod that names the version.
+        required: the path of the module that is asked for.
+    """
+    with tempfile.TemporaryDirectory() as copy:  # `go` may write into the folder
+        for name in ("go.mod", "go.sum"):
+            shutil.copyfile(module / name, Path(copy) / name)
+        asked = ["go", "mod", "download", "-json", required]
+        done = subprocess.run(asked, check=False, cwd=copy, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(asked)} failed, exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return Path(json.loads(done.stdout)["Dir"])
 
 
 def _build(module: Path, partial: Path, arguments: Sequence[str], settings: Mapping[str, str]) -> None:

@@ -1,0 +1,172 @@
+"""Our CRDs beside those of the External Secrets Operator: the same fields, and samples that both accept.
+
+The operator's are those of the release whose Go packages are compared with, too. What it got later is told by
+the corpus and by manifests.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_object
+from syncret.config.resources.kinds import Kind, Kinds
+from syncret.config.schema.crds import crd
+from syncret.config.schema.docstrings import ABSENT
+from syncret.config.schema.field_docs import fields_of
+from syncret.config.schema.shape import shape_of
+from syncret.providers.registry import Registry
+from tests.real.apiserver.server import Server, server_with_crds
+from tests.suites.oracle.client import MODULE
+from tests.support.servers.golang import need_go, sources_of
+from tests.support.servers.kube.crds import Definition
+
+pytestmark = pytest.mark.slow
+
+REGISTRY: Final = Registry()
+OPERATOR: Final = "github.com/external-secrets/external-secrets"
+SAMPLES: Final = Path(__file__).parents[3] / "config" / "samples"
+LATER: Final = ("BeyondtrustWorkloadCredentialsDynamicSecret", "GitlabDeployToken")
+"""Kinds that the operator got after that release."""
+LATER_COLUMN: Final = "Last Sync"
+GONE: Final = {f"spec.provider.{name}" for name in ("alibaba", "device42")}
+"""Fields that it has dropped since."""
+
+KEY: Final = {"name": "login", "key": "token"}
+WITHOUT_EXAMPLE: Final[Mapping[str, Document]] = {
+    "BeyondtrustWorkloadCredentialsDynamicSecret": {
+        "provider": {
+            "auth": {"apikey": {"token": KEY}},
+            "server": {"apiUrl": "https://x.example.com", "siteId": "1"},
+            "folderPath": "a",
+        }
+    },
+    "CloudsmithAccessToken": {
+        "orgSlug": "acme",
+        "serviceSlug": "ci",
+        "serviceAccountRef": {"name": "ci"},
+    },
+    "GitlabDeployToken": {
+        "name": "n",
+        "scopes": ["read_registry"],
+        "auth": {"token": {"secretRef": KEY}},
+        "projectID": "1",
+    },
+    "Grafana": {
+        "url": "https://grafana.example.com",
+        "auth": {"token": KEY},
+        "serviceAccount": {"name": "ci", "role": "Viewer"},
+    },
+    "QuayAccessToken": {"robotAccount": "acme+ci", "serviceAccountRef": {"name": "ci"}},
+}
+"""Samples of kinds whose documentation has none yet."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Server:
+    return server_with_crds(REGISTRY)
+
+
+@pytest.fixture(scope="module")
+def theirs() -> Mapping[str, Document]:
+    """The operator's CRDs by kind."""
+    need_go()
+    files = (sources_of(MODULE, OPERATOR) / "config" / "crds" / "bases").glob("*_*.yaml")
+    found = [yaml.load(path.read_text(), yaml.CSafeLoader) for path in files]
+    return {each["spec"]["names"]["kind"]: each for each in found}
+
+
+@pytest.fixture(scope="module")
+def operator(server: Server, theirs: Mapping[str, Document]) -> Mapping[str, Definition]:
+    """These, on the same server, in groups of the test's own."""
+    return {
+        name: Definition.put(
+            server.api, document, f"operator-{document['spec']['group'].split('.')[0]}.example"
+        )
+        for name, document in theirs.items()
+    }
+
+
+def _kinds() -> Iterator[Kind]:
+    known = Kinds(REGISTRY)
+    for name in known.names():
+        kind = known.find(name)
+        if kind is not None and kind.group:
+            yield kind
+
+
+KINDS: Final = {kind.kind: kind for kind in _kinds()}
+
+
+def _samples() -> Iterator[Document]:
+    """The example of each kind in its documentation, and every manifest that the distribution contains."""
+    for name, kind in KINDS.items():
+        spec = next(field for field in fields_of(shape_of(kind.model), REGISTRY) if field.name == "spec")
+        example = WITHOUT_EXAMPLE[name] if spec.example is ABSENT else spec.example
+        yield {"apiVersion": kind.api_version, "kind": name, "metadata": {"name": "sample"}, "spec": example}
+    for path in sorted(SAMPLES.rglob("*.yaml")):
+        for document in yaml.load_all(path.read_text(), yaml.CSafeLoader):
+            kind = KINDS.get(document.get("kind", "")) if is_object(document) else None
+            if kind is not None and document["apiVersion"] == kind.api_version:
+                document["metadata"].pop("namespace", None)
+                yield document
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_samples_are_accepted_by_both(server: Server, operator: Mapping[str, Definition], name: str) -> None:
+    samples = [document for document in _samples() if document["kind"] == name]
+    assert samples
+    for document in samples:
+        assert server.asked(document)[1] == "", document
+        if name not in LATER:
+            answer = operator[name].asked(document)
+            assert answer.status == 201, answer
+
+
+def test_no_kind_is_missing(theirs: Mapping[str, Document]) -> None:
+    assert KINDS.keys() - set(LATER) == theirs.keys()
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in LATER])
+def test_names_columns_and_versions_are_theirs(theirs: Mapping[str, Document], name: str) -> None:
+    their, our = theirs[name], crd(KINDS[name], REGISTRY)
+    assert our["metadata"]["labels"] == their["metadata"]["labels"]
+    for member in ("group", "names", "scope"):
+        assert our["spec"][member] == their["spec"][member]
+    versions = {each["name"]: each for each in their["spec"]["versions"]}
+    assert [each["name"] for each in our["spec"]["versions"]] == list(versions)
+    for version in our["spec"]["versions"]:
+        known = versions[version["name"]]
+        assert _facts(version) == _facts(known)
+
+
+def _facts(version: Mapping[str, Any]) -> Mapping[str, Any]:
+    columns: Sequence[Mapping[str, Any]] = version.get("additionalPrinterColumns", ())
+    return {
+        "columns": [
+            (each["name"], each["type"], each["jsonPath"]) for each in columns if each["name"] != LATER_COLUMN
+        ],
+        **{member: version.get(member) for member in ("served", "storage", "subresources", "deprecated")},
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in LATER])
+def test_no_field_is_missing(server: Server, theirs: Mapping[str, Document], name: str) -> None:
+    stored = next(each for each in theirs[name]["spec"]["versions"] if each["storage"])
+    missing = set(_fields(stored["schema"]["openAPIV3Schema"])) - set(_fields(server.schemas[name]))
+    gone = {path for path in missing if any(f"{path}.".startswith(f"{each}.") for each in GONE)}
+    assert missing == gone
+
+
+def _fields(schema: Json, path: str = "") -> Iterator[str]:
+    """The paths of all fields: `spec.data[].secretKey`."""
+    if path:
+        yield path
+    for name, inner in schema.get("properties", {}).items():
+        yield from _fields(inner, f"{path}.{name}".removeprefix("."))
+    for member, mark in (("items", "[]"), ("additionalProperties", "{}")):
+        if is_object(schema.get(member)):
+            yield from _fields(schema[member], f"{path}{mark}")
