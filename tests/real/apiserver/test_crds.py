@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
 import pytest
 
 from syncret.config.meta import Document, GroupKind
@@ -12,7 +11,7 @@ from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.crds import crd
 from syncret.providers.registry import Registry
 from tests.real.apiserver.server import Server, server_with_crds
-from tests.support.servers.kube.crds import CRDS, DRY_RUN, Definition, collection, until
+from tests.support.servers.kube.crds import CRDS, Definition, collection, until
 
 pytestmark = pytest.mark.slow
 
@@ -203,25 +202,6 @@ def test_short_names_and_categories(server: Server) -> None:
     assert generators.pop("GeneratorState") == (["gs"], of_generators)
     assert {names for names, _ in generators.values()} == {None}
     assert all(categories == of_generators for _, categories in generators.values())
-
-
-@pytest.mark.parametrize("options", [{}, {"serve_v1beta1": True}, {"compat": True}], ids=str)
-@pytest.mark.parametrize("kind", [kinds.SECRET_STORE, kinds.CLUSTER_SECRET_STORE], ids=lambda kind: kind.kind)
-def test_the_largest_crds_can_be_applied_by_the_client(
-    server: Server, kind: Kind, options: Mapping[str, bool]
-) -> None:
-    """`kubectl apply` keeps what it applied in an annotation, written by Go."""
-    document = crd(kind, REGISTRY, **options)
-    name = f"{kind.plural}.applied.example"
-    document["spec"]["group"] = "applied.example"
-    document["metadata"]["name"] = name
-    applied = msgspec.json.encode(document).decode()
-    for character in "<>&":
-        applied = applied.replace(character, f"\\u{ord(character):04x}")
-    annotations = {"kubectl.kubernetes.io/last-applied-configuration": f"{applied}\n"}
-    document["metadata"]["annotations"] = annotations
-    answer = server.api.request("POST", f"{CRDS}{DRY_RUN}", document)
-    assert answer.status == 201, answer.body["message"]
 
 
 def _external_secret(version: str, **spec: Any) -> Document:  # noqa: ANN401  # any JSON

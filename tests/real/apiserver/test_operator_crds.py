@@ -5,7 +5,6 @@ the corpus and by manifests.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,12 +12,9 @@ import yaml
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
-from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.crds import crd
-from syncret.config.schema.docstrings import ABSENT
-from syncret.config.schema.field_docs import fields_of
-from syncret.config.schema.shape import shape_of
 from syncret.providers.registry import Registry
+from tests.real.apiserver.samples import KINDS, samples
 from tests.real.apiserver.server import Server, server_with_crds
 from tests.suites.oracle.client import MODULE
 from tests.support.servers.golang import need_go, sources_of
@@ -28,41 +24,11 @@ pytestmark = pytest.mark.slow
 
 REGISTRY: Final = Registry()
 OPERATOR: Final = "github.com/external-secrets/external-secrets"
-SAMPLES: Final = Path(__file__).parents[3] / "config" / "samples"
 LATER: Final = ("BeyondtrustWorkloadCredentialsDynamicSecret", "GitlabDeployToken")
 """Kinds that the operator got after that release."""
 LATER_COLUMN: Final = "Last Sync"
 GONE: Final = {f"spec.provider.{name}" for name in ("alibaba", "device42")}
 """Fields that it has dropped since."""
-
-KEY: Final = {"name": "login", "key": "token"}
-WITHOUT_EXAMPLE: Final[Mapping[str, Document]] = {
-    "BeyondtrustWorkloadCredentialsDynamicSecret": {
-        "provider": {
-            "auth": {"apikey": {"token": KEY}},
-            "server": {"apiUrl": "https://x.example.com", "siteId": "1"},
-            "folderPath": "a",
-        }
-    },
-    "CloudsmithAccessToken": {
-        "orgSlug": "acme",
-        "serviceSlug": "ci",
-        "serviceAccountRef": {"name": "ci"},
-    },
-    "GitlabDeployToken": {
-        "name": "n",
-        "scopes": ["read_registry"],
-        "auth": {"token": {"secretRef": KEY}},
-        "projectID": "1",
-    },
-    "Grafana": {
-        "url": "https://grafana.example.com",
-        "auth": {"token": KEY},
-        "serviceAccount": {"name": "ci", "role": "Viewer"},
-    },
-    "QuayAccessToken": {"robotAccount": "acme+ci", "serviceAccountRef": {"name": "ci"}},
-}
-"""Samples of kinds whose documentation has none yet."""
 
 
 @pytest.fixture(scope="module")
@@ -90,36 +56,11 @@ def operator(server: Server, theirs: Mapping[str, Document]) -> Mapping[str, Def
     }
 
 
-def _kinds() -> Iterator[Kind]:
-    known = Kinds(REGISTRY)
-    for name in known.names():
-        kind = known.find(name)
-        if kind is not None and kind.group:
-            yield kind
-
-
-KINDS: Final = {kind.kind: kind for kind in _kinds()}
-
-
-def _samples() -> Iterator[Document]:
-    """The example of each kind in its documentation, and every manifest that the distribution contains."""
-    for name, kind in KINDS.items():
-        spec = next(field for field in fields_of(shape_of(kind.model), REGISTRY) if field.name == "spec")
-        example = WITHOUT_EXAMPLE[name] if spec.example is ABSENT else spec.example
-        yield {"apiVersion": kind.api_version, "kind": name, "metadata": {"name": "sample"}, "spec": example}
-    for path in sorted(SAMPLES.rglob("*.yaml")):
-        for document in yaml.load_all(path.read_text(), yaml.CSafeLoader):
-            kind = KINDS.get(document.get("kind", "")) if is_object(document) else None
-            if kind is not None and document["apiVersion"] == kind.api_version:
-                document["metadata"].pop("namespace", None)
-                yield document
-
-
 @pytest.mark.parametrize("name", KINDS)
 def test_samples_are_accepted_by_both(server: Server, operator: Mapping[str, Definition], name: str) -> None:
-    samples = [document for document in _samples() if document["kind"] == name]
-    assert samples
-    for document in samples:
+    found = [document for document in samples() if document["kind"] == name]
+    assert found
+    for document in found:
         assert server.asked(document)[1] == "", document
         if name not in LATER:
             answer = operator[name].asked(document)

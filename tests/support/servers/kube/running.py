@@ -59,10 +59,10 @@ class KubeApi:
         self._write_files()
         client, peer, port = _free_ports(3)
         self.url = f"https://127.0.0.1:{port}"
-        programs = _programs()
+        folder = programs("etcd", "kube-apiserver")
         self._etcd = self._start(
             "etcd",
-            programs / "etcd",
+            folder / "etcd",
             f"--data-dir={self._folder / 'etcd'}",
             f"--listen-client-urls=http://127.0.0.1:{client}",
             f"--advertise-client-urls=http://127.0.0.1:{client}",
@@ -73,7 +73,7 @@ class KubeApi:
         )
         self._apiserver = self._start(
             "apiserver",
-            programs / "kube-apiserver",
+            folder / "kube-apiserver",
             f"--etcd-servers=http://127.0.0.1:{client}",
             "--bind-address=127.0.0.1",
             f"--secure-port={port}",
@@ -229,13 +229,13 @@ def _free_ports(count: int) -> list[int]:
     return ports
 
 
-def _programs() -> Path:
-    """The folder of etcd and kube-apiserver: `KUBEBUILDER_ASSETS`, or built now (minutes, once)."""
+def programs(*names: str) -> Path:
+    """The folder of these programs: `KUBEBUILDER_ASSETS`, or built now (minutes, once)."""
     given = os.environ.get("KUBEBUILDER_ASSETS")
     if given:
         return Path(given)
     need_go()
-    return built(Path(__file__).parent, packages=("./cmd/etcd", "./cmd/kube-apiserver"), flags=_FLAGS)
+    return built(Path(__file__).parent, packages=[f"./cmd/{name}" for name in names], flags=_FLAGS)
 
 
 @cache

@@ -1,0 +1,54 @@
+"""A real kubectl, with the CRDs and the manifests that we give away."""
+
+from typing import Final
+
+import pytest
+import yaml
+
+from syncret.daemon.cli.main import main
+from syncret.providers.registry import Registry
+from tests.real.apiserver.samples import KINDS, samples
+from tests.real.apiserver.server import Server, server_with_crds
+from tests.support.servers.kube.crds import collection
+from tests.support.servers.kube.kubectl import kubectl
+
+pytestmark = pytest.mark.slow
+
+REGISTRY: Final = Registry()
+
+
+@pytest.fixture(scope="module")
+def server() -> Server:
+    return server_with_crds(REGISTRY)
+
+
+@pytest.mark.parametrize("flags", [[], ["--serve-v1beta1"], ["--compat"]], ids=" ".join)
+def test_crds_are_applied_by_the_client(
+    server: Server, capsys: pytest.CaptureFixture[str], flags: list[str]
+) -> None:
+    """Client-side: the annotation with its copy of each CRD must fit."""
+    assert main(["export", "crds", *flags]) == 0
+    exported = capsys.readouterr().out
+    printed = kubectl(server.api, "apply", "--dry-run=server", "-f", "-", documents=exported)
+    assert len(printed.splitlines()) == len(KINDS)
+    assert "--server-side" not in printed
+
+
+def test_every_sample_is_applied(server: Server) -> None:
+    documents = yaml.dump_all(samples())
+    printed = kubectl(
+        server.api, "apply", "--dry-run=server", "--validate=strict", "-f", "-", documents=documents
+    )
+    assert len(printed.splitlines()) == len(samples())
+
+
+def test_get_and_explain(server: Server) -> None:
+    namespace = server.api.namespace()
+    sample = next(each for each in samples() if each["kind"] == "ExternalSecret")
+    server.api.create(collection(KINDS["ExternalSecret"], namespace), sample)
+    header, row = kubectl(server.api, "get", "es", "--namespace", namespace).splitlines()
+    assert " ".join(header.split()) == "NAME STORETYPE STORE REFRESH INTERVAL STATUS READY LAST SYNC"
+    assert row.split()[:2] == ["sample", "vault"]
+
+    explained = kubectl(server.api, "explain", "es.spec.target.creationPolicy")
+    assert "Owner makes the target and deletes it with the ExternalSecret" in " ".join(explained.split())
