@@ -4,16 +4,22 @@ A response is weighed while it is read, and counts until its callers have taken 
 count until their run ends. Where there is no room, kept answers are dropped; then readers wait. A small
 response never waits.
 
-Nothing waits for ever. Where all that holds memory waits for more, one reader goes on beyond the limit, for
-which room is left. If a slow server holds it for a second, a response of the store that reads most is
-dropped, and read again later; or a store of which little is held goes on beyond the limit.
+While readers of a store wait, its further requests wait, too, before they are sent: each connection receives
+something ahead of its reader.
+
+Nothing waits for ever. What holds memory goes on if it waits neither for memory, nor for what those that wait
+for memory may have: a turn, a token of the bucket, a call that others began. Then it ends by a time limit,
+and releases what it holds. Where nothing goes on, one reader does, beyond the limit, for which room is left:
+the one that holds most, with its run. If a slow server holds memory for a second, the largest response of the
+store that reads most is dropped, and read again later; or a store of which little is held goes on beyond the
+limit. Whatever else may happen: a reader gives up if none has gone on for ten seconds.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from math import inf
 from typing import Final, Protocol
 
 from syncret.providers.errors import Malformed, Unavailable
@@ -40,6 +46,12 @@ _COPIES: Final = 4
 PATIENCE: Final = 1.0
 """Seconds in which no reader goes on before a response of another store is dropped, or the limit exceeded."""
 
+STUCK: Final = 10.0
+"""Seconds in which no reader goes on before one gives up."""
+
+BUFFERED: Final = 128 * 1024
+"""Bytes that a connection receives ahead of its reader, about; counted for large responses."""
+
 _BEGUN: Final = 256 * 1024
 """Bytes that a call holds, with its run, once it has more than begun."""
 
@@ -59,12 +71,10 @@ def dropped() -> Unavailable:
 class RunAnswers:
     """What one run holds of the memory."""
 
-    __slots__ = ("_values", "blocked", "read", "shares")
+    __slots__ = ("_values", "read", "shares")
 
     def __init__(self) -> None:
         self.shares: list[Share] = []
-        self.blocked = 0
-        """Calls for this run that wait for memory."""
         self.read = 0
         """Bytes of the values that it has read."""
         self._values: Share | None = None
@@ -85,12 +95,6 @@ class RunAnswers:
             self.shares.append(self._values)
         self._values.add(_COPIES * self.read - self._values.size)
 
-    def block(self, change: int) -> None:
-        """So many calls more wait for memory, or (negative) less."""
-        self.blocked += change
-        for share in self.shares:
-            share.grow(0)
-
     def end(self) -> None:
         """The run needs its answers no longer."""
         while self.shares:
@@ -102,11 +106,11 @@ class Share:
 
     Args:
         owner: the store.
-        askers: the runs that the call is made for.
+        askers: the runs that the call is made for; more may join while it is made.
         runs: the runs that hold it; None for a call, which goes on by itself.
     """
 
-    __slots__ = ("_busy", "_memory", "askers", "ended", "owner", "runs", "server", "size", "timer", "waits")
+    __slots__ = ("_memory", "askers", "ended", "owner", "runs", "server", "size", "timer", "waits")
 
     def __init__(
         self,
@@ -122,18 +126,33 @@ class Share:
         self.runs = runs
         self.size = 0
         self.waits = 0
+        """Tasks of the call that are held up."""
         self.timer: asyncio.Timeout | None = None
         """The time limit of the call, in which waiting for memory does not count."""
         self.ended = False
         """The call has its answer; what its tasks read later is not part of it."""
         self.server = ""
         """The server that the call has asked last."""
-        self._busy = False
 
     @property
     def rank(self) -> int:
         """What the call holds, and the run that it is made for."""
         return self.size + max((asker.size for asker in self.askers), default=0)
+
+    async def may_send(self) -> None:
+        """Wait with a request while others of its store wait: it holds what its connection receives then."""
+        if self._memory.is_waited_for(self.owner):
+            await self.take(BUFFERED)
+
+    @contextmanager
+    def held_up(self) -> Generator[None, None, None]:
+        """Within this block the call waits for what others may have that wait for memory."""
+        self._memory.hold_up(self, 1)
+        try:
+            self._memory.grant()
+            yield
+        finally:
+            self._memory.hold_up(self, -1)
 
     async def take(self, size: int) -> None:
         """Hold more, as soon as there is room. Raises Unavailable if another store takes the place."""
@@ -157,7 +176,6 @@ class Share:
         if self.runs is not None and run not in self.runs:
             self.runs.append(run)
             run.shares.append(self)
-            self.changed()
 
     def leave(self, run: RunAnswers) -> None:
         """The run holds this no longer; the last one releases it."""
@@ -166,22 +184,16 @@ class Share:
             self.runs.remove(run)
             if not self.runs:
                 self.grow(-self.size)
-            self.changed()
+            self._memory.grant()
 
-    def changed(self) -> None:
-        """Whether this goes on by itself, and so will be released, may have changed."""
-        self.grow(0)
-        self._memory.grant()
+    def goes_on(self, held_up: Container[RunAnswers]) -> bool:
+        """Whether this will be released without more; the runs are those for which calls are held up."""
+        return not self.waits and (self.runs is None or any(run not in held_up for run in self.runs))
 
     def grow(self, size: int) -> None:
-        """Count more, and whether this goes on by itself; without a look at who waits."""
+        """Count more, without a look at who waits."""
         self.size += size
-        if size:
-            self._memory.count(self.owner, size)
-        goes_on = self.runs is None or not all(run.blocked for run in self.runs)
-        busy = self.size > 0 and not self.waits and goes_on
-        self._memory.busy += busy - self._busy
-        self._busy = busy
+        self._memory.count(self, size)
 
     def __repr__(self) -> str:
         return f"<Share {self.owner or '-'} size={self.size}{' waits' if self.waits else ''}>"
@@ -206,12 +218,11 @@ class Droppable(Protocol):
 
 
 class _Waiter:
-    __slots__ = ("askers", "granted", "share", "size")
+    __slots__ = ("granted", "share", "size")
 
     def __init__(self, share: Share, size: int) -> None:
         self.share = share
         self.size = size
-        self.askers = tuple(share.askers)
         self.granted: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """False if the response is dropped. No exception: that would keep the frames of its readers."""
 
@@ -232,50 +243,65 @@ class AnswerMemory:
         self._room = limit - RESERVE
         self.limit = limit
         self.used = 0
-        self.busy = 0
-        """Shares that hold something, and go on without more."""
         self.waited = 0.0
         """Seconds that readers have waited, in all."""
         self.drop_kept: Callable[[int], None] = _keep_nothing
         """Called with the bytes that are missing: drops answers that are kept for later."""
         self.bodies: dict[Droppable, None] = {}
         """Responses that are being read, oldest first."""
-        self._by_owner: Counter[str] = Counter()
+        self._holders: dict[Share, None] = {}
+        self._held_up: dict[Share, None] = {}
         self._waiting: list[_Waiter] = []
-        self._last_grant = -inf
+        self._last_grant = 0.0
 
     @property
     def waiting(self) -> int:
         """How many readers wait."""
         return len(self._waiting)
 
+    def is_waited_for(self, owner: str) -> bool:
+        """Whether readers of a store wait, or its requests."""
+        return any(waiter.share.owner == owner for waiter in self._waiting)
+
     def has_room(self, size: int) -> bool:
         """Whether nothing has to wait for so much."""
         return not self._waiting and self.used + size <= self._room
 
-    def count(self, owner: str, size: int) -> None:
-        """So much more, or (negative) less, is held of a store's answers."""
+    def count(self, share: Share, size: int) -> None:
+        """A share holds so much more, or (negative) less."""
         self.used += size
-        self._by_owner[owner] += size
-        if not self._by_owner[owner]:
-            del self._by_owner[owner]
+        if share.size:
+            self._holders[share] = None
+        else:
+            self._holders.pop(share, None)
+
+    def hold_up(self, share: Share, change: int) -> None:
+        """So many more tasks of a call wait for others, or (negative) less."""
+        share.waits += change
+        if share.waits:
+            self._held_up[share] = None
+        else:
+            self._held_up.pop(share, None)
 
     async def wait(self, share: Share, size: int) -> None:
         """Wait for room; the share holds it then. Raises Unavailable if another store takes the place."""
         loop = asyncio.get_running_loop()
         begin, timer = loop.time(), share.timer
         deadline = None if timer is None else timer.when()
+        if not self._waiting:
+            self._last_grant = begin
         waiter = _Waiter(share, size)
         self._waiting.append(waiter)
-        self._block(waiter, 1)
+        self.hold_up(share, 1)
         if timer is not None:
             timer.reschedule(None)
         try:
             self.grant()
             while not waiter.granted.done():
                 await asyncio.wait([waiter.granted], timeout=PATIENCE)
-                if not waiter.granted.done() and loop.time() - self._last_grant >= PATIENCE:
-                    self._help(waiter)
+                self.grant()  # a run that goes on no more is not announced
+                if not waiter.granted.done():
+                    self._help(waiter, loop.time())
         finally:
             if waiter in self._waiting:
                 self._end_wait(waiter)
@@ -288,20 +314,36 @@ class AnswerMemory:
 
     def grant(self) -> None:
         """Let those go on for whom there is room; or one, if nothing else goes on."""
-        while self._waiting and not (self.busy and self.used >= self._room):
-            waiter = max(self._waiting, key=self._order)
+        while self._waiting:
+            waiter = self._first()
             missing = self.used + waiter.size - self._room
             if missing > 0:
                 self.drop_kept(missing)
                 missing = self.used + waiter.size - self._room
-            if missing > 0 and self.busy:
+            if missing > 0 and self._anything_goes_on():
                 return
             self._go_on(waiter)
 
-    def _order(self, waiter: _Waiter) -> tuple[bool, int]:
-        """What holds most goes first, as it is released soonest; then stores of which little is held."""
-        rank = waiter.share.rank
-        return (True, rank) if rank > _BEGUN else (False, -self._by_owner[waiter.share.owner])
+    def _first(self) -> _Waiter:
+        """The one that holds most, as it is released soonest; or of the store of which least is held."""
+        held = self._held_of_stores()
+
+        def order(waiter: _Waiter) -> tuple[bool, int]:
+            rank = waiter.share.rank
+            return (True, rank) if rank > _BEGUN else (False, -held[waiter.share.owner])
+
+        return max(self._waiting, key=order)
+
+    def _held_of_stores(self) -> Counter[str]:
+        held: Counter[str] = Counter()
+        for share in self._holders:
+            held[share.owner] += share.size
+        return held
+
+    def _anything_goes_on(self) -> bool:
+        """Whether something is held that will be released without more."""
+        held_up = {run for share in self._held_up for run in share.askers}
+        return any(share.goes_on(held_up) for share in self._holders)
 
     def _go_on(self, waiter: _Waiter) -> None:
         self._last_grant = asyncio.get_running_loop().time()
@@ -311,20 +353,21 @@ class AnswerMemory:
 
     def _end_wait(self, waiter: _Waiter) -> None:
         self._waiting.remove(waiter)
-        self._block(waiter, -1)
+        self.hold_up(waiter.share, -1)
 
-    def _block(self, waiter: _Waiter, change: int) -> None:
-        waiter.share.waits += change
-        waiter.share.grow(0)
-        for run in waiter.askers:
-            run.block(change)
-
-    def _help(self, waiter: _Waiter) -> None:
+    def _help(self, waiter: _Waiter, now: float) -> None:
         """What others hold is not released: they wait for a server, which may be slow on purpose."""
+        if now < self._last_grant + PATIENCE:
+            return
+        beyond = self.used + waiter.size - self._room
+        held = self._held_of_stores()[waiter.share.owner]
         if self._drop_for(waiter.share):
-            self._last_grant = asyncio.get_running_loop().time()
-        elif self._by_owner[waiter.share.owner] + waiter.size <= LARGEST_PARSED:
+            self._last_grant = now
+        elif max(beyond, held + waiter.size) <= LARGEST_PARSED:
             self._go_on(waiter)
+        elif now >= self._last_grant + STUCK:
+            self._last_grant = now
+            self.fail(waiter.share)
 
     def fail(self, share: Share) -> None:
         """End the waits of a share: its response is dropped."""
@@ -333,16 +376,17 @@ class AnswerMemory:
             waiter.granted.set_result(False)
 
     def _drop_for(self, share: Share) -> bool:
-        """Drop the newest response of the store that reads most, if that is more than this one reads."""
+        """Drop the largest response of the store that reads most, if that is more than this one reads."""
         held: Counter[str] = Counter()
-        large = [body for body in self.bodies if body.share.size > SMALL]
-        for body in large:
+        for body in self.bodies:
             held[body.share.owner] += body.share.size
         owner, most = max(held.items(), key=lambda item: item[1], default=("", 0))
         if owner == share.owner or most <= held[share.owner]:
             return False
-        next(body for body in reversed(large) if body.share.owner == owner).drop()
-        return True
+        read = [body for body in self.bodies if body.share.owner == owner and not body.share.waits]
+        if read:
+            max(read, key=lambda body: body.share.size).drop()
+        return bool(read)
 
     def __repr__(self) -> str:
         return f"<AnswerMemory used={self.used} of {self.limit} waiting={self.waiting}>"

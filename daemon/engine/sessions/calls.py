@@ -196,11 +196,17 @@ class CallPath(Struct, frozen=True, kw_only=True):
         self.around.observer.shared(self.store, keys)
 
     async def _attempt(self, request: CallRequest, function: Callable[[], Awaitable[T]], share: Share) -> T:
-        waited = await self.memory.limiter.take()
-        if waited:
-            self.around.observer.waited(self.store, waited)
-        async with self.around.network.connections.turn(str(self.store)):
+        connections, store = self.around.network.connections, str(self.store)
+        await share.may_send()
+        with share.held_up():
+            waited = await self.memory.limiter.take()
+            if waited:
+                self.around.observer.waited(self.store, waited)
+            await connections.begin(store)
+        try:
             return await self._in_turn(request, function, share)
+        finally:
+            connections.end(store)
 
     async def _in_turn(self, request: CallRequest, function: Callable[[], Awaitable[T]], share: Share) -> T:
         loop = asyncio.get_running_loop()

@@ -283,7 +283,9 @@ class ReadBatcher:
             wanted = sorted(wanted, key=lambda key: self._older_call(key, since) is not None)
         for key in wanted:
             while (older := self._older_call(key, since)) is not None:
-                await asyncio.wait([older])
+                if run is not None:
+                    older.askers.append(run.answers)
+                await asyncio.wait([older.task])
             answer = None if since is None else self._kept.get(self._store, self._client, key, since)
             shared += answer is not None or key in self._under_way
             if answer is not None:
@@ -300,10 +302,10 @@ class ReadBatcher:
             on_shared(shared)
         return kept
 
-    def _older_call(self, key: RemoteKey, since: float | None) -> "asyncio.Task[Payloads] | None":
+    def _older_call(self, key: RemoteKey, since: float | None) -> Batch | None:
         """The read of the key that is under way, if it began before the request."""
         batch = self._under_way.get(key)
-        return None if batch is None or since is None or batch.begin >= since else batch.task
+        return None if batch is None or since is None or batch.begin >= since else batch
 
     def _join_batch(self, key: RemoteKey, namespace: str) -> Batch:
         batch = self._open

@@ -8,6 +8,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from syncret.providers.answer_memory import (
+    BUFFERED,
     LARGEST_PARSED,
     SMALL,
     AnswerMemory,
@@ -31,9 +32,6 @@ _PART: Final = 96
 
 _PARTS: Final = (b",", b":", b"[", b"{", b"<")
 """One of these stands before each part, or after it, in JSON and XML."""
-
-_BUFFERED: Final = 128 * 1024
-"""Bytes that a connection has received beyond what its reader has taken, about; counted for large ones."""
 
 _STEP: Final = 2**20
 """Bytes that a response of unknown length takes ahead, once it is no small one."""
@@ -162,8 +160,8 @@ class _Body:
             self._weight.check(beside=self.share.size - self._taken)
             if self.share.size + missing > SMALL:
                 if not self._buffered:
-                    self._buffered = _BUFFERED
-                    self.share.add(_BUFFERED)
+                    self._buffered = BUFFERED
+                    self.share.add(BUFFERED)
                 ahead = max(self._expected - self._taken, self._taken, _STEP if not self._expected else 0)
                 missing = max(missing, min(ahead, LARGEST_PARSED - self.share.size))
             await self.share.take(missing)

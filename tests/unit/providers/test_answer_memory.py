@@ -7,6 +7,8 @@ from aiohttp import web
 
 from syncret.providers import answer_memory
 from syncret.providers.answer_memory import (
+    BUFFERED,
+    LARGEST_PARSED,
     LARGEST_VALUES,
     LIMIT,
     RESERVE,
@@ -45,7 +47,7 @@ async def test_a_reader_waits_until_another_has_handed_over_its_answer() -> None
     await waiting
     assert memory.used == second.size == ROOM
     second.release()
-    assert (memory.used, memory.busy, memory.waiting) == (0, 0, 0)
+    assert (memory.used, memory.waiting) == (0, 0)
 
 
 async def test_kept_answers_go_first() -> None:
@@ -111,6 +113,57 @@ async def test_a_cancelled_wait_leaves_nothing_behind() -> None:
     first.release()
 
     assert (memory.used, memory.waiting, second.size) == (0, 0, 0)
+
+
+async def test_requests_wait_while_readers_of_their_store_do() -> None:
+    memory = AnswerMemory()
+    held, reader, request, other = (Share(memory, owner) for owner in ("a", "b", "b", "c"))
+    await held.take(ROOM)
+    reading = await waits(reader, SMALL + 1)
+    sending = asyncio.create_task(request.may_send(), name="send")
+    await asyncio.sleep(0)
+    await other.may_send()
+    assert not sending.done()
+
+    held.release()
+    await reading
+    await sending
+    assert (other.size, request.size) == (0, BUFFERED), "it holds what its connection may receive"
+
+
+async def test_what_waits_for_a_turn_holds_up_no_reader() -> None:
+    """The turns may be those of readers: a run that waits for one does not go on by itself."""
+    memory, run = AnswerMemory(), RunAnswers()
+    held = Share(memory, runs=[run])
+    run.shares.append(held)
+    held.add(ROOM)
+    reading = await waits(Share(memory), SMALL + 1)
+    with Share(memory, askers=[run]).held_up():
+        await reading
+
+
+async def test_who_joins_a_call_that_waits_holds_up_no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_memory, "PATIENCE", 0.05)
+    memory, run = AnswerMemory(), RunAnswers()
+    held = Share(memory, "a", runs=[run])
+    run.shares.append(held)
+    held.add(ROOM + LARGEST_PARSED)
+    call = Share(memory, "a")
+    reading = await waits(call, SMALL + 1)
+    call.askers.append(run)
+    await reading
+
+
+async def test_a_reader_gives_up_if_none_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever holds the memory: the turn of the reader, at least, is free again."""
+    monkeypatch.setattr(answer_memory, "PATIENCE", 0.05)
+    monkeypatch.setattr(answer_memory, "STUCK", 0.1)
+    memory = AnswerMemory()
+    held, reader = Share(memory, "a"), Share(memory, "b")
+    held.add(ROOM + LARGEST_PARSED)
+    with pytest.raises(Unavailable, match="waited for memory"):
+        await reader.take(SMALL + 1)
+    assert (reader.size, reader.waits, memory.waiting) == (0, 0, 0)
 
 
 def test_the_values_of_one_run_are_bounded() -> None:
