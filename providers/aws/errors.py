@@ -160,13 +160,6 @@ def _unreadable(_error: BaseException) -> SyncError:
     return Malformed("the answer is not one of AWS's", hint="is there a proxy, or a wrong endpoint?")
 
 
-def compressed() -> Malformed:
-    """The error for a compressed answer: the SDK never asks for one, and cannot read it."""
-    return Malformed(
-        "the answer is compressed, which was not asked for", hint="is there a proxy, or a wrong endpoint?"
-    )
-
-
 def _region_hint(region: str, regions: frozenset[str]) -> str:
     if not regions or region in regions:
         return "is there a way from here to the endpoint of this region?"

@@ -211,7 +211,7 @@ class _Http(AIOHTTPSession):
         self._network = network
 
     async def send(self, request: Any) -> AioAWSResponse:  # noqa: ANN401  # as the SDK has it
-        """The response with its body. Raises Malformed, and Denied for a server that may not be reached."""
+        """The response with its body. Raises SyncError, Denied for a server that may not be reached."""
         request.stream_output = True  # the body is read here: the SDK has no limit
         url: str = request.url
         self._network.egress.check_host(urlsplit(url).hostname or "")
@@ -221,9 +221,6 @@ class _Http(AIOHTTPSession):
             if isinstance(error.__context__, Denied):  # of the resolver
                 raise error.__context__ from None
             raise
-        if response.raw.headers.get("Content-Encoding", "identity") != "identity":
-            response.raw.close()
-            raise errors.compressed()
         response._content = await read_body(response.raw, self._network.answers)  # noqa: SLF001  # where the SDK itself keeps it
         return response
 

@@ -17,6 +17,7 @@ from syncret.providers.answer_memory import (
     call_share,
     dropped,
 )
+from syncret.providers.kit.http.encodings import inflater
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
     import aiohttp
@@ -36,8 +37,8 @@ _PARTS: Final = (b",", b":", b"[", b"{", b"<")
 _STEP: Final = 2**20
 """Bytes that a response of unknown length takes ahead, once it is no small one."""
 
-_TURN: Final = 16 * BUFFER
-"""Bytes after which others run: a compressed body is inflated without a wait, and may be very large."""
+_TURN: Final = 4 * BUFFER
+"""Bytes after which others run: those of a compressed body come without a wait."""
 
 _WIDEST: Final = 4
 """Bytes of a character, in a text that is not ASCII."""
@@ -61,12 +62,16 @@ async def read_body(
         _check_size(length, largest)
         close = partial(_abandon, response)
         with BytesIO() as content, _reading(memory, close, length, parsed=parsed) as body:
+            inflate = inflater(response.headers.get("Content-Encoding", ""), step=BUFFER)
             async for chunk in response.content.iter_chunked(BUFFER):
-                _check_size(content.tell() + len(chunk), largest)
-                await body.add(chunk)
-                content.write(chunk)
-                if content.tell() % _TURN < len(chunk):
-                    await asyncio.sleep(0)
+                for piece in (chunk,) if inflate is None else inflate.pieces(chunk):
+                    _check_size(content.tell() + len(piece), largest)
+                    await body.add(piece)
+                    content.write(piece)
+                    if content.tell() % _TURN < len(piece):
+                        await asyncio.sleep(0)
+            if inflate is not None:
+                content.write(inflate.end())
             return content.getvalue()
     except BaseException:  # raised again; what is left of the body would be taken for the next response
         _abandon(response)

@@ -229,6 +229,7 @@ class Http:
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             read_bufsize=BUFFER,
+            auto_decompress=False,  # `read_body` does, in small steps
             timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
         )
 

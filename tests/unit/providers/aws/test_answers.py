@@ -1,6 +1,7 @@
 """Bad answers, large ones, and regions that do not exist."""
 
 import gzip
+import json
 from typing import Any
 
 import pytest
@@ -188,22 +189,30 @@ async def test_an_answer_without_an_end(
 async def test_an_answer_that_is_compressed(
     opened: Open, monkeypatch: pytest.MonkeyPatch, service: Service
 ) -> None:
-    """The SDK asks for none."""
+    """The SDK asks for none, and would take it for the answer itself."""
+    values = [{"Name": name, "SecretString": "v", "Value": "v"} for name in ("a", "b")]
+    answer = gzip.compress(json.dumps({"SecretValues": values, "Parameters": values}).encode())
+    encoding = "gzip"
 
     async def packed(_request: web.Request) -> web.Response:
-        return web.Response(body=gzip.compress(b'{"canary": 1}'), headers={"Content-Encoding": "gzip"})
+        return web.Response(body=answer, headers={"Content-Encoding": encoding})
 
     async with served(all_to(packed)) as address:
         monkeypatch.setenv("AWS_SECRETSMANAGER_ENDPOINT", address)
         monkeypatch.setenv("AWS_SSM_ENDPOINT", address)
         async with opened(service) as client:
-            found = await client.fetch(keys("a", "b"))
+            assert list((await client.fetch(keys("a", "b"))).values()) == [SecretBytes(b"v")] * 2
+            encoding = "br"
+            refused = list((await client.fetch(keys("a", "b"))).values())
+            encoding, answer = "gzip", answer[:-9]
+            with pytest.raises(Unavailable, match="the answer is damaged"):
+                await client.fetch(keys("a", "b"))
 
-    assert len(found) == 2
-    for error in found.values():
-        assert isinstance(error, Malformed)
-        assert "the answer is compressed, which was not asked for" in error.message
-        assert error.hint
+    assert len(refused) == 2
+    assert all(
+        isinstance(error, Malformed) and "compressed in a way that was not asked for" in error.message
+        for error in refused
+    )
 
 
 async def test_answers_that_are_too_large_leave_no_connection_open(
