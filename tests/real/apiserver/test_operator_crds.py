@@ -18,7 +18,8 @@ from tests.real.apiserver.samples import KINDS, samples
 from tests.real.apiserver.server import Server, server_with_crds
 from tests.suites.oracle.client import MODULE
 from tests.support.servers.golang import need_go, sources_of
-from tests.support.servers.kube.crds import Definition
+from tests.support.servers.kube.crds import CRDS, Definition, in_group
+from tests.support.servers.kube.kubectl import kubectl
 
 pytestmark = pytest.mark.slow
 
@@ -65,6 +66,25 @@ def test_samples_are_accepted_by_both(server: Server, operator: Mapping[str, Def
         if name not in LATER:
             answer = operator[name].asked(document)
             assert answer.status == 201, answer
+
+
+def test_ours_take_their_place(server: Server, theirs: Mapping[str, Document]) -> None:
+    """Over an installation of the operator, whose CRD belongs to another field manager and has objects."""
+    group = "replaced.example"
+    before = Definition.put(server.api, theirs["ExternalSecret"], group)
+    sample = next(each for each in samples() if each["kind"] == "ExternalSecret")
+    server.api.create(before.collection("v1"), {**sample, "apiVersion": f"{group}/v1"})
+
+    ours = in_group(crd(KINDS["ExternalSecret"], REGISTRY), group)
+    kubectl(server.api, "apply", "--server-side", "--force-conflicts", "-f", "-", documents=yaml.dump(ours))
+    fresh = server.api.create(f"{CRDS}?dryRun=All", in_group(ours, "fresh.example"))
+    standing = server.api.get(f"{CRDS}/{before.plural}.{group}") or {}
+    assert standing["spec"]["versions"] == fresh["spec"]["versions"], "nothing of theirs is left"
+    path = f"{before.collection('v1')}/sample"
+    status = {"conditions": [{"type": "Ready", "status": "True"}]}
+    written = server.api.request("PATCH", f"{path}/status", {"status": status})
+    assert written.status == 200
+    assert written.body["spec"]["dataFrom"][0]["extract"]["key"] == "database/prod"
 
 
 def test_no_kind_is_missing(theirs: Mapping[str, Document]) -> None:

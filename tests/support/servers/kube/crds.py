@@ -43,6 +43,13 @@ def _until_served(api: KubeApi, path: str) -> None:
     until(lambda: api.request("GET", path).status == 200, f"{path} is served")
 
 
+def in_group(document: Document, group: str) -> Document:
+    """A CRD for another group."""
+    spec = document["spec"]
+    metadata = {"name": f"{spec['names']['plural']}.{group}"}
+    return {**document, "metadata": metadata, "spec": {**spec, "group": group}}
+
+
 class Definition(NamedTuple):
     """A CRD in a group of the test's own, so that several of one name can stand side by side."""
 
@@ -56,7 +63,7 @@ class Definition(NamedTuple):
         """Create or replace the CRD, and wait until it is served."""
         spec = document["spec"]
         plural = spec["names"]["plural"]
-        moved = {**document, "metadata": {"name": f"{plural}.{group}"}, "spec": {**spec, "group": group}}
+        moved = in_group(document, group)
         standing = api.get(f"{CRDS}/{plural}.{group}")
         if standing is None:
             api.create(CRDS, moved)

@@ -83,6 +83,15 @@ def test_crds_of_all_our_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     assert spec["versions"][0]["schema"]["openAPIV3Schema"]["type"] == "object"
     assert spec["names"]["shortNames"] == ["css"]
     assert "shortNames" not in documents["uuids.generators.external-secrets.io"]["spec"]["names"]
+    assert "x-kubernetes-validations" in text
+
+
+def test_crds_with_flags(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "crds", "--serve-v1beta1", "--compat")
+    documents = {each["metadata"]["name"]: each for each in yaml.safe_load_all(text)}
+    assert (code, "x-kubernetes-validations" in text) == (0, False)
+    versions = documents["externalsecrets.external-secrets.io"]["spec"]["versions"]
+    assert [(each["name"], each["served"]) for each in versions] == [("v1", True), ("v1beta1", True)]
 
 
 @pytest.mark.parametrize(
@@ -93,6 +102,9 @@ def test_crds_of_all_our_kinds(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.param(["completion", "csh"], "write one of bash, zsh, fish", id="shell"),
         pytest.param(["completion"], "write one of bash, zsh, fish", id="no-shell"),
         pytest.param(["man", "zsh"], "man takes no zsh", id="too-much"),
+        pytest.param(["crds", "ExternalSecret"], "crds takes no ExternalSecret", id="all-or-nothing"),
+        pytest.param(["man", "--compat"], "write: syncret export crds --compat", id="flag"),
+        pytest.param(["schema", "--serve-v1beta1"], "schema takes no --serve-v1beta1", id="other-flag"),
     ],
 )
 def test_what_there_is_none_of(
