@@ -30,7 +30,7 @@ HONEST: Final = 50
 EVERY: Final = 2.0
 BEAT: Final = 0.05
 ASKED_EVERY: Final = 0.5
-LEAST: Final = 5.0
+LEAST: Final = 4.0
 """Seconds for which it is looked at: every honest object is due twice."""
 MOST: Final = 40.0
 SILENT: Final = 8.0

@@ -1,6 +1,5 @@
 """Searches, and conversions of what they find."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from tests.faults.hostile.manifests import (
@@ -141,4 +140,3 @@ CASES: Final = (
     _endless("pages-parameters", "parameter-store"),
     _endless("pages-secrets", "secrets-manager"),
 )
-_: Callable[..., Any] = _find

@@ -291,7 +291,9 @@ class ManifestApplier:
             self._journal.saved(stored)
 
     async def _delete_one(self, ref: ObjectRef) -> None:
-        before = self._journal.applied.pop(ref)
+        before = self._journal.applied.pop(ref, None)
+        if before is None:  # it went with its namespace or its owner, which was deleted before it
+            return
         try:
             await self._writer.remove(ref)
         except NotFound:

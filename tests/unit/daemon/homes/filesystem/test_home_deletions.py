@@ -356,3 +356,23 @@ async def test_another_folder_under_the_path_is_known_at_the_next_start(
     back()
     async with opened() as home:
         assert (await existing(home, GIVEN)).document["metadata"]["uid"]
+
+
+async def test_a_namespace_and_what_is_in_it_are_deleted_together(
+    opened: Opener, manifests: Path, problems: Problems
+) -> None:
+    """The object goes with its namespace; that its own manifest is gone as well ended the daemon."""
+    space = "apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n"
+    inside = (ES_YAML % "1h").replace("name: app", "name: app, namespace: team")
+    (manifests / "keep.yaml").write_text(STORE_YAML)
+    (manifests / "a.yaml").write_text(space)
+    (manifests / "b.yaml").write_text(inside)
+    async with opened(deletion_grace=0.0) as home:
+        ref = ES._replace(namespace="team")
+        assert await home.get(ref) is not None
+        (manifests / "a.yaml").unlink()
+        (manifests / "b.yaml").unlink()
+        await home.look()
+        assert await home.get(ref) is None
+        assert await home.get(ObjectRef("", "Namespace", "", "team")) is None
+        assert not problems.last
