@@ -7,7 +7,6 @@ Python there takes one switch interval of the loop at a time. One object has one
 """
 
 import asyncio
-import sys
 from collections.abc import Callable, Collection, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,16 +16,13 @@ from typing import Final, NamedTuple, TypeVar
 from syncret.config.settings import Settings
 from syncret.daemon.engine.processes import OutOfMemory, OutOfTime, WorkerError, WorkerProcesses
 from syncret.daemon.engine.sessions.tasks import within
+from syncret.daemon.short_turns import short_turns
 from syncret.providers.errors import OverBudget, SyncError, Unavailable
 from syncret.providers.work import APART_COST, MEGABYTE, STEPS_A_SECOND, Work
 
 T = TypeVar("T")
 
 _THREADS: Final = 2
-_SWITCH_INTERVAL: Final = 0.0005
-_USUAL_INTERVAL: Final = sys.getswitchinterval()
-"""Seconds that a thread may keep Python's lock while another one wants it."""
-
 _IDLE: Final = 60.0
 """Seconds after which worker processes that nobody uses end."""
 
@@ -96,7 +92,6 @@ class WorkThreads:
         self._limits = limits or WorkLimits()
         self._threads: ThreadPoolExecutor | None = None
         self._turns = asyncio.Semaphore(_THREADS)
-        self._running = 0
         self._processes = WorkerProcesses()
         self._end_idle: asyncio.TimerHandle | None = None
 
@@ -128,7 +123,7 @@ class WorkThreads:
         async with self._turns:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
-            with self._short_turns():
+            with short_turns(), self._using_processes():
                 running = asyncio.get_running_loop().run_in_executor(self._threads, function, work)
                 try:
                     async with within(*limit):
@@ -138,20 +133,11 @@ class WorkThreads:
                         work.stop()  # what still runs in the thread ends at its next step
 
     @contextmanager
-    def _short_turns(self) -> Generator[None]:
-        """Meanwhile the event loop has Python's lock back soon after it asks for it.
-
-        Worker processes that were not needed for a while end.
-        """
-        if not self._running:
-            sys.setswitchinterval(_SWITCH_INTERVAL)
-        self._running += 1
+    def _using_processes(self) -> Generator[None]:
+        """Worker processes that were not needed for a while after this block end."""
         try:
             yield
         finally:
-            self._running -= 1
-            if not self._running:
-                sys.setswitchinterval(_USUAL_INTERVAL)
             if self._end_idle is not None:
                 self._end_idle.cancel()
             if len(self._processes):

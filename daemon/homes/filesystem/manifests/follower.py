@@ -22,6 +22,7 @@ from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace, Sn
 from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
 from syncret.daemon.homes.filesystem.state.database import trusting
 from syncret.daemon.homes.filesystem.state.writer import StateJournal
+from syncret.daemon.short_turns import short_turns
 
 _QUICK = 256 * 1024
 """Bytes of a file that is read in a moment: what is in such files waits for no larger ones."""
@@ -135,7 +136,8 @@ class ManifestFollower:
             if self._folders.postponed:
                 if changed:
                     await self._take(touched)
-                changed = await asyncio.to_thread(self._folders.refresh, self._folders.postponed)
+                with short_turns():
+                    changed = await asyncio.to_thread(self._folders.refresh, self._folders.postponed)
             due = self._grace.is_due(asyncio.get_running_loop().time())
             if changed or due or self._failed or self._following.credentials:
                 await self._take(touched)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import sys
 import threading
 from base64 import b64encode
 from collections.abc import AsyncGenerator
@@ -14,10 +15,12 @@ import yaml
 
 from syncret.config.errors import Severity
 from syncret.config.meta import Document, ObjectRef
+from syncret.config.settings import BoundFolder
 from syncret.config.text.yaml_nodes import compose
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.home import HostHome
 from syncret.daemon.homes.filesystem.manifests.field_lines import LARGEST
+from syncret.daemon.homes.filesystem.manifests.reader import FileContent, ManifestReader
 from tests.support.homes import delete_by_name
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
@@ -366,3 +369,24 @@ async def test_a_manifest_with_very_many_mistakes_is_told_by_the_first(
         told = [each.problem.message for each in problems.last]
     assert len(told) == 101
     assert told[-1] == "has 400 more problems"
+
+
+async def test_large_files_are_read_in_short_turns(
+    opened: Opener, manifests: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else each system call of the event loop would wait for the thread that reads."""
+    usual, intervals = sys.getswitchinterval(), list[float]()
+    read = ManifestReader.read
+
+    def timed(
+        reader: ManifestReader, file: str, data: bytes, folder: BoundFolder | None = None
+    ) -> FileContent:
+        intervals.append(sys.getswitchinterval())
+        return read(reader, file, data, folder)
+
+    monkeypatch.setattr(ManifestReader, "read", timed)
+    async with opened() as home:
+        (manifests / "a.yaml").write_text(ES_YAML % "1h" + "#" * 300_000)
+        await home.look()
+        assert await home.get(ES) is not None
+    assert intervals[-1] < usual
