@@ -22,6 +22,7 @@ MEASURES: Final = (
     "hanging",
     "vault",
     "aws",
+    "kubernetes",
     "templates",
     "path",
     "compare",

@@ -294,6 +294,14 @@ class ObjectReader(Protocol):
         """
         ...
 
+    def is_absent(self, ref: ObjectRef) -> bool:
+        """Whether there is no such object as far as the watch has told, known without a look.
+
+        One that was made a moment ago may be missing there: its creation is AlreadyExists then. False where
+        that is not known.
+        """
+        ...
+
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
         """Where an object was written down, stored or refused; None if no file defines it."""
         ...

@@ -185,7 +185,8 @@ class _Run:
     async def _read_target(self, observed: Observed, *, after_write: bool = False) -> Observed:
         """The target, and what carries the label of this owner, as they are now."""
         get = self._writes.get_after_write if after_write else self._writes.get
-        found = await get(self.target)
+        is_absent = not after_write and self._context.home.is_absent(self.target)
+        found = None if is_absent else await get(self.target)
         inventory, owned = self._context.inventory, self._context.owned_secrets
         former: list[Document] = []
         for ref in owned.candidates(self._stored.ref.namespace, self._stored.ref.name):

@@ -47,6 +47,9 @@ _ALL_STATUSES: Final = range(300, 600)
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _CONFLICT = 401, 403, 404, 409
 _TOO_MANY, _SERVER_ERROR, _UNAVAILABLE = 429, 500, 503
 _INVALID: Final = {400, 413, 415, 422}
+_NO_FIELD: Final = "<nil>"
+"""Stands where the API says that some rules were not tried because others are broken."""
+
 _LARGEST_STATUS: Final = 64 * 1024
 
 
@@ -263,7 +266,8 @@ def refusal(answer: Answer, *, wrote: bool) -> HomeError:
     if code == _FORBIDDEN:
         return _forbidden(status, message)
     if code in _INVALID:
-        found = (Problem(path=cause.field, message=cause.message) for cause in status.causes)
+        named = (cause for cause in status.causes if cause.field != _NO_FIELD)
+        found = (Problem(path=cause.field, message=cause.message) for cause in named)
         return Invalid(message, found)
     if code >= _SERVER_ERROR and wrote and code != _UNAVAILABLE:
         return OutcomeUnknown(message)

@@ -20,6 +20,7 @@ from syncret.config.resources.kinds import Kinds, kind_of
 from syncret.daemon.core.ownership import MANAGED
 from syncret.daemon.core.selectors import as_text, check
 from syncret.daemon.homes.contract import (
+    AlreadyExists,
     HomeProblem,
     ManifestPlace,
     NotFound,
@@ -30,7 +31,7 @@ from syncret.daemon.homes.contract import (
 from syncret.daemon.homes.kubernetes.api import JSON, MERGE_PATCH, METADATA_ONLY, ApiServer
 from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
-from syncret.daemon.homes.kubernetes.objects import SECRET, stored_of
+from syncret.daemon.homes.kubernetes.objects import SECRET, ref_of, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
 from syncret.daemon.homes.kubernetes.streams import is_older
 from syncret.daemon.homes.kubernetes.watch import ClusterWatch
@@ -70,6 +71,8 @@ class KubernetesHome:
             name for name in Kinds(catalog).names() if not namespace or _concerns_namespaces(name)
         )
         self._intact: dict[ObjectRef, str] = {}
+        self._present: set[ObjectRef] = set()
+        """Secrets that exist and that the watch may not have told of yet."""
         self._marks: dict[tuple[GroupKind, bool], str] = {}
         """The newest version of our own writes that each stream has to tell."""
         self._unknown: dict[GroupKind, str] = {}
@@ -92,6 +95,7 @@ class KubernetesHome:
             self._resources,
             namespace=self._namespace,
             intact=self._intact,
+            present=self._present,
             on_unknown=self._note_unknown,
         )
         for kind in self._kinds:
@@ -148,6 +152,12 @@ class KubernetesHome:
         """As `Home` says: by what the watch has told, without a request."""
         return ref in self._intact
 
+    def is_absent(self, ref: ObjectRef) -> bool:
+        """As `Home` says: of Secrets, while both of their streams are whole."""
+        if ref.group_kind != SECRET or ref in self._present or not self._watches:
+            return False
+        return self._watches[-1].lacks_secret(ref)
+
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
         """As `Home` says: nothing comes from a file."""
         del ref
@@ -168,7 +178,14 @@ class KubernetesHome:
         resource = await self._resource_of(document)
         namespace = document["metadata"].get("namespace") or ""
         sent = _without_server_fields(document)
-        return await self._write("POST", resource, resource.path(namespace), json_body(sent), field_manager)
+        try:
+            return await self._write(
+                "POST", resource, resource.path(namespace), json_body(sent), field_manager
+            )
+        except AlreadyExists:
+            if resource.group_kind == SECRET:
+                self._present.add(ref_of(resource, namespace, sent["metadata"]["name"]))
+            raise
 
     async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As `Home` says: a PUT of the whole object, from the version that it names."""
@@ -313,9 +330,14 @@ class KubernetesHome:
         key = (resource.group_kind, is_managed)
         if is_older(self._marks.get(key, ""), stored.resource_version):
             self._marks[key] = stored.resource_version
+        if resource.group_kind == SECRET and not self._is_told(stored.ref):
+            self._present.add(stored.ref)
         if is_older(self._intact.get(stored.ref, ""), stored.resource_version):
             self._intact.pop(stored.ref, None)  # until the watch has told what its data is now
         return stored
+
+    def _is_told(self, ref: ObjectRef) -> bool:
+        return bool(self._watches) and not self._watches[-1].lacks_secret(ref)
 
     @staticmethod
     def _stored(resource: Resource, body: bytes, *, whole: bool = False) -> StoredObject:

@@ -123,6 +123,7 @@ class Stream:
         self.version = ""
         """The newest version that was told, or that the server said was the newest."""
         self._newest = ""
+        self._is_connected = False
         self.is_listed = False
         self.known: dict[ObjectRef, _Known] = {}
         self.moved = asyncio.Event()
@@ -162,6 +163,11 @@ class Stream:
                 failures += 1
                 await asyncio.sleep(_pause(error, failures))
 
+    @property
+    def is_current(self) -> bool:
+        """Whether all that existed was told, and what happens is being told."""
+        return self.is_listed and self._is_connected
+
     def has_reached(self, version: str) -> bool:
         """Whether the stream has told everything up to a version."""
         return self.is_listed and not is_older(self.version, version)
@@ -197,9 +203,13 @@ class Stream:
             ) as stream,
             aclosing(stream.lines()) as lines,
         ):
-            async for line in lines:
-                if line:
-                    listing = await self._take(resource, line, listing)
+            self._is_connected = True
+            try:
+                async for line in lines:
+                    if line:
+                        listing = await self._take(resource, line, listing)
+            finally:
+                self._is_connected = False
 
     def _watch_params(self, *, starts: bool) -> Mapping[str, str]:
         seconds = random.randint(*LIFETIME)  # noqa: S311  # no secret

@@ -28,9 +28,10 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         *,
         namespace: str,
         intact: dict[ObjectRef, str],
+        present: set[ObjectRef],
         on_unknown: Callable[[GroupKind, str], None],
     ) -> None:
-        """`intact` receives the version of each Secret that is as it was written."""
+        """`intact` is given the version of each Secret that is as written; `present` loses what was told."""
         self._api = api
         self._resources = resources
         self._namespace = namespace
@@ -40,7 +41,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         self._room = asyncio.Event()
         self._drained = asyncio.Event()
         self._closed = False
-        self._secrets = _Secrets(self, api, intact)
+        self._secrets = _Secrets(self, api, intact, present)
         self._streams: dict[tuple[GroupKind, bool], Stream] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -67,6 +68,11 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         receiver.stream = stream
         self._streams[key] = stream
         self._tasks.append(asyncio.create_task(stream.run(), name=f"home: watch {key[0]}"))
+
+    def lacks_secret(self, ref: ObjectRef) -> bool:
+        """Whether both streams of Secrets are whole, and neither has told of this one."""
+        halves = (self._secrets.managed.stream, self._secrets.others.stream)
+        return all(each.is_current and ref not in each.known for each in halves)
 
     @property
     def is_closed(self) -> bool:
@@ -160,7 +166,14 @@ class _Kind:
 class _Secrets:
     """Two streams that share all Secrets: the marked ones with their data, of others the metadata alone."""
 
-    def __init__(self, watch: ClusterWatch, api: ApiServer, intact: dict[ObjectRef, str]) -> None:
+    def __init__(
+        self,
+        watch: ClusterWatch,
+        api: ApiServer,
+        intact: dict[ObjectRef, str],
+        present: set[ObjectRef],
+    ) -> None:
+        self.present = present
         self.watch = watch
         self.api = api
         self.intact = intact
@@ -195,6 +208,7 @@ class _HalfOfSecrets:
             self._secrets.intact[stored.ref] = stored.resource_version
         elif self._marked:
             self._secrets.intact.pop(stored.ref, None)
+        self._secrets.present.discard(stored.ref)
         is_new = is_new and stored.ref not in self.other.stream.known
         type_ = WatchEventType.ADDED if is_new else WatchEventType.MODIFIED
         await self._secrets.watch.put(type_, SECRET, stored)
@@ -202,6 +216,7 @@ class _HalfOfSecrets:
     async def deleted(self, resource: Resource, ref: ObjectRef, uid: str, version: str) -> None:
         if self._marked:
             self._secrets.intact.pop(ref, None)
+        self._secrets.present.discard(ref)
         known = self.other.stream.known.get(ref)
         if known is not None and known.uid == uid and not is_older(known.version, version):
             return

@@ -106,6 +106,10 @@ class LaggingHome:
         """As the cluster's."""
         return self.cluster.is_unchanged(ref)
 
+    def is_absent(self, ref: ObjectRef) -> bool:
+        """As the cluster's."""
+        return self.cluster.is_absent(ref)
+
     # ------------------------------------------------------------------------------------------------- writer
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As the cluster's, or one of the faults of a write."""

@@ -140,6 +140,29 @@ async def test_values_of_secrets_are_read_by_name_alone(home: KubernetesHome, na
     assert not home.is_unchanged(plain.ref)
 
 
+async def test_what_was_never_told_is_absent_until_it_is_made(
+    home: KubernetesHome, namespace: str, api: KubeApi
+) -> None:
+    wanted = ref(SECRET, "s", namespace)
+    assert not home.is_absent(wanted), "nothing is known before the watch"
+    async with aclosing(home.watch()) as watch:
+        await replay(watch, home)
+        assert home.is_absent(wanted)
+        await home.create(managed(namespace, a="1"))
+        assert not home.is_absent(wanted)
+        await take(watch, 1)
+        assert not home.is_absent(wanted)
+        await delete_by_name(home, wanted)
+        while (await anext(watch)).type is not WatchEventType.DELETED:
+            pass
+        assert home.is_absent(wanted)
+        api.create(f"/api/v1/namespaces/{namespace}/secrets", {"metadata": {"name": "s"}})
+        with pytest.raises(AlreadyExists):
+            await home.create(managed(namespace, a="1"))
+        assert not home.is_absent(wanted), "others were quicker, whatever the watch has told by now"
+    assert not home.is_absent(wanted)
+
+
 async def test_an_edited_secret_is_no_longer_unchanged(
     home: KubernetesHome, namespace: str, api: KubeApi
 ) -> None:

@@ -144,6 +144,14 @@ class KubeApi:
         answer = self.request("GET", path)
         return answer.body if answer.status == 200 else None
 
+    def text(self, path: str) -> str:
+        """What is answered there in plain text, such as metrics."""
+        request = urllib.request.Request(  # noqa: S310  # our own server
+            self.url + path, headers={"Authorization": f"Bearer {ADMIN}"}
+        )
+        with urllib.request.urlopen(request, timeout=30, context=self.trust) as answer:  # noqa: S310  # as above
+            return str(answer.read().decode())
+
     def namespace(self) -> str:
         """A new namespace."""
         name = f"ns-{next(_numbers)}"

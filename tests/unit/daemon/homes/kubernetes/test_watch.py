@@ -41,7 +41,12 @@ async def test_waiting_for_own_writes_goes_on_while_there_are_more() -> None:
     async with served(all_to(answer)) as url, Http(url, network=None, parses=False) as http:
         api = ApiServer(http, FixedHeaders({}))
         watch = ClusterWatch(
-            api, Resources(api, Registry()), namespace="", intact=intact, on_unknown=lambda _, __: None
+            api,
+            Resources(api, Registry()),
+            namespace="",
+            intact=intact,
+            present=set(),
+            on_unknown=lambda _, __: None,
         )
         async with aclosing(watch):
             watch.follow(kind)
