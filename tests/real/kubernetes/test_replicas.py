@@ -14,6 +14,7 @@ from tests.support.servers.kube.running import KubeApi
 pytestmark = pytest.mark.slow
 
 TAKEOVER = 15.0
+NAMES = ("one", "two", "three")
 
 
 @contextmanager
@@ -23,7 +24,7 @@ def replicas(folder: Path, kubeconfig: Path, namespace: str) -> Generator[list[D
     lease = ("--set", "leaderElection.enabled=true", "--set", f"leaderElection.namespace={namespace}")
     with ExitStack() as stack:
         some: list[Daemon] = []
-        for name in ("one", "two", "three"):
+        for name in NAMES:
             own = folder / name
             own.mkdir()
             env = {"POD_NAME": name}
@@ -50,7 +51,7 @@ def test_one_acts_and_is_followed(tmp_path: Path, kubeconfig: Path, api: KubeApi
         cluster.sync("first")
         until(partial(is_synced, cluster, "first"), "synced")
         before = cluster.get("secrets", "first")
-        by_name = dict(zip(("one", "two", "three"), some, strict=True))
+        by_name: dict[str, Daemon] = dict(zip(NAMES, some, strict=True))
 
         killed = holder(api, namespace)
         by_name[killed].process.kill()
