@@ -5,16 +5,19 @@ from typing import Final
 import pytest
 import yaml
 
+from syncret.config.schema.crds import crd
 from syncret.daemon.cli.main import main
 from syncret.providers.registry import Registry
 from tests.real.apiserver.samples import KINDS, samples
 from tests.real.apiserver.server import Server, server_with_crds
-from tests.support.servers.kube.crds import collection
+from tests.support.servers.kube.crds import CRDS, collection, in_group
 from tests.support.servers.kube.kubectl import kubectl
 
 pytestmark = pytest.mark.slow
 
 REGISTRY: Final = Registry()
+FULL_NAME: Final = "externalsecrets.v1.external-secrets.io"
+"""Other tests of the run may have kinds of that name in groups of their own."""
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +37,18 @@ def test_crds_are_applied_by_the_client(
     assert "--server-side" not in printed
 
 
+def test_a_conversion_webhook_is_replaced(server: Server) -> None:
+    """As CRDs of old installations name one."""
+    ours = in_group(crd(KINDS["ExternalSecret"], REGISTRY), "converted.example")
+    service = {"name": "webhook", "namespace": "default", "path": "/convert"}
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": {"service": service}}
+    old = {**ours, "spec": {**ours["spec"], "conversion": {"strategy": "Webhook", "webhook": webhook}}}
+    server.api.create(CRDS, old)
+    kubectl(server.api, "replace", "-f", "-", documents=yaml.dump(ours))
+    standing = server.api.get(f"{CRDS}/externalsecrets.converted.example") or {}
+    assert standing["spec"]["conversion"] == {"strategy": "None"}
+
+
 def test_every_sample_is_applied(server: Server) -> None:
     documents = yaml.dump_all(samples())
     printed = kubectl(
@@ -46,9 +61,10 @@ def test_get_and_explain(server: Server) -> None:
     namespace = server.api.namespace()
     sample = next(each for each in samples() if each["kind"] == "ExternalSecret")
     server.api.create(collection(KINDS["ExternalSecret"], namespace), sample)
-    header, row = kubectl(server.api, "get", "es", "--namespace", namespace).splitlines()
+    header, row = kubectl(server.api, "get", FULL_NAME, "--namespace", namespace).splitlines()
     assert " ".join(header.split()) == "NAME STORETYPE STORE REFRESH INTERVAL STATUS READY LAST SYNC"
     assert row.split()[:2] == ["sample", "vault"]
 
-    explained = kubectl(server.api, "explain", "es.spec.target.creationPolicy")
+    field = "externalsecret.spec.target.creationPolicy"
+    explained = kubectl(server.api, "explain", "--api-version=external-secrets.io/v1", field)
     assert "Owner makes the target and deletes it with the ExternalSecret" in " ".join(explained.split())

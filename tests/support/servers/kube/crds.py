@@ -50,8 +50,18 @@ def in_group(document: Document, group: str) -> Document:
     return {**document, "metadata": metadata, "spec": {**spec, "group": group}}
 
 
+def remove_others(api: KubeApi) -> None:
+    """Delete the CRDs of groups that end with `.example`, whose names would stand in the way of ours."""
+    for each in api.request("GET", CRDS).body["items"]:
+        if each["spec"]["group"].endswith(".example"):
+            api.request("DELETE", f"{CRDS}/{each['metadata']['name']}")
+
+
 class Definition(NamedTuple):
-    """A CRD in a group of the test's own, so that several of one name can stand side by side."""
+    """A CRD in a group of the test's own, so that several of one name can stand side by side.
+
+    The group should end with `.example`: `remove_others` removes those.
+    """
 
     api: KubeApi
     group: str
