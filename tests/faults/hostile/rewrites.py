@@ -91,11 +91,11 @@ CASES: Final = (
         ONE,
         *[regexp("", "xy")] * 30,
     ),
-    _of_answer("rewrite-keys", "20 rewrites of 100,000 keys", "keys/100000", *[regexp("k(.*)", "k$1")] * 20),
+    _of_answer("rewrite-keys", "100 rewrites of 10,000 keys", "keys/10000", *[regexp("k(.*)", "k$1")] * 100),
     _of_answer(
         "rewrite-transforms",
-        "a transform of 100,000 keys",
-        "keys/100000",
-        {"transform": {"template": "{{ .value | upper | lower | title | b64enc | b64dec }}"}},
+        "30 transforms of 10,000 keys",
+        "keys/10000",
+        *[{"transform": {"template": "{{ .value | upper | lower | title | b64enc | b64dec }}"}}] * 30,
     ),
 )
