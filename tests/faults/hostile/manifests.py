@@ -17,7 +17,7 @@ NAMESPACE: Final = "evil"
 NAME: Final = "evil"
 EVERY: Final = "1s"
 MIB: Final = 2**20
-LIMITS: Final = "workTime|workMemory|the template (does|makes|writes|was not done)"
+LIMITS: Final = "workTime|workMemory|template(Time|Memory|Keys)|makes no keys"
 """Settings that limit what an object may cost."""
 
 

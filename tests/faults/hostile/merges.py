@@ -16,7 +16,7 @@ from tests.faults.hostile.manifests import (
     written,
 )
 
-ENDS: Final = f"{LIMITS}|merge|key|not found|larger|too large|already|owned"
+ENDS: Final = f"{LIMITS}|merge|key|not found|larger|too large|takes more than|already|owned"
 
 
 def merge(**how: Any) -> dict[str, Any]:  # noqa: ANN401  # fields of `merge`
