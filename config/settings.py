@@ -95,6 +95,22 @@ class LeaderElection(Group, frozen=True):
     """How often the active replica renews the Lease; at most a quarter of leaseDuration. Example: 2500ms"""
 
 
+class Process(Group, frozen=True):
+    """Which kinds are acted on. Of one that is off nothing is written; in a cluster it is not watched."""
+
+    cluster_store: bool = True
+    """ClusterSecretStores; off: they are not checked, and an ExternalSecret whose secretStoreRef is one is
+    left alone."""
+    secret_store: bool = True
+    """SecretStores; off: they are not checked, but may be used if another daemon reports them as ready."""
+    push_secret: bool = True
+    """PushSecrets."""
+    cluster_external_secret: bool = True
+    """ClusterExternalSecrets."""
+    cluster_push_secret: bool = True
+    """ClusterPushSecrets."""
+
+
 class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 
@@ -157,10 +173,19 @@ class Settings(Group, frozen=True):
     status_on_listen: bool = False
     """Serve /status at `listen`, too, to everyone who can connect there; otherwise it is served on the socket
     alone."""
+    health_listen: str = ""
+    """A second address for /healthz and /readyz alone, which probes reach where metrics are not to be
+    reached; empty: none.
+    Example: 0.0.0.0:8082"""
+    extended_metric_labels: bool = False
+    """Add the six `app.kubernetes.io` labels of each object to its ESO metrics, as
+    app_kubernetes_io_name and so on."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """The least severe messages that are logged."""
     log_format: Literal["auto", "console", "json"] = "auto"
     """console for people, json for machines; auto: console on a terminal. Example: json"""
+    log_time: Literal["epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano"] = "rfc3339nano"
+    """How log lines write the time: seconds, milliseconds or nanoseconds since 1970, or a date."""
 
     file_mode: Mode = 0o600
     """Mode of each written file. Example: '0640'"""
@@ -240,6 +265,12 @@ class Settings(Group, frozen=True):
 
     controller_class: str = "default"
     """Stores and generators with another class in spec.controller are ignored. Example: edge"""
+    process: Process = Process()
+    require_ready_stores: bool = True
+    """Whether an ExternalSecret waits until its store was checked; otherwise the store is used as it is."""
+    generator_state: bool = True
+    """Whether credentials that a generator creates are recorded as GeneratorStates, so that they are
+    cleaned up; otherwise they are left to expire."""
     external_secret_finalizer: Literal["needed", "always"] = "needed"
     """In a cluster, which ExternalSecrets get ESO's finalizer: those whose target is deleted with them
     (deletionPolicy Delete), or always, as ESO does. On a host, all. Example: always"""

@@ -38,6 +38,7 @@ _PLACE: Final = re.compile(r"(?P<message>.*) - at `\$(?P<path>.*)`", re.DOTALL)
 
 _EGRESS_HINT: Final = "write 10.0.0.0/8, 192.0.2.1, vault.example.com, *.example.com or a group"
 _SERVER_HINT: Final = "write https://vault.example.com:8200, or https://*.example.com for any one name below"
+_ADDRESSES: Final = {"listen", "healthListen"}
 _FLOW: Final = ("[", "{")
 _HINTS: Final = {
     "duration": "write a duration such as 30s or 1h30m",
@@ -46,6 +47,7 @@ _HINTS: Final = {
     "manifests": "write a list of files and folders, each as PATH or as "
     "{path: PATH, namespaces: [NAME, ...], kinds: [KIND, ...]}",
     "listen": "write 127.0.0.1:9847, or :9847 for every interface",
+    "healthListen": "write 127.0.0.1:8082, or :8082 for every interface",
 }
 
 
@@ -172,7 +174,7 @@ def _converted(setting: Setting, key: str, value: Json) -> Json:
         value = int(value.removeprefix("0o"), 8)
     elif isinstance(value, str) and (setting.is_map or setting.is_list):
         value = _collection(value, ":" if setting.syntax == "paths" else ",")
-    elif setting.name == "listen" and value and isinstance(value, str):
+    elif setting.name in _ADDRESSES and value and isinstance(value, str):
         address_of(value)
     return msgspec.convert(value, wanted, strict=not lenient)
 

@@ -1,14 +1,14 @@
 """Builds a running engine: the inventory, the sessions, the reconcilers, on one home."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from msgspec import Struct, field
 
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.kinds import KINDS
+from syncret.config.resources.kinds import KINDS, switched_off
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan import fan_out
 from syncret.daemon.core.plan.actions import Action, Options
@@ -101,6 +101,9 @@ async def run_engine(
             options=Options(
                 controller_class=settings.controller_class,
                 allow_generic_targets=settings.allow_generic_targets,
+                require_ready_stores=settings.require_ready_stores,
+                cluster_stores=settings.process.cluster_store,
+                generator_states=settings.generator_state,
                 finalizer_always=not settings.kubernetes or settings.external_secret_finalizer == "always",
                 store_interval=settings.store_interval,
                 spread=settings.spread,
@@ -111,7 +114,7 @@ async def run_engine(
         )
         engine = Engine(
             home,
-            reconcilers(context),
+            reconcilers(context, without=switched_off(settings.process)),
             inventory=inventory,
             queue=queue,
             settings=settings,
@@ -129,9 +132,9 @@ async def run_engine(
                 sessions.drain()
 
 
-def reconcilers(context: ReconcilerContext) -> tuple[Reconciler, ...]:
-    """One reconciler for each kind that has one."""
-    return (
+def reconcilers(context: ReconcilerContext, *, without: Collection[str] = ()) -> tuple[Reconciler, ...]:
+    """One reconciler for each kind that has one, and is not switched off."""
+    every: tuple[Reconciler, ...] = (
         *(SecretStoreReconciler(context, kind.kind) for kind in KINDS if kind.role == "store"),
         ExternalSecretReconciler(context),
         PushSecretReconciler(context),
@@ -139,3 +142,4 @@ def reconcilers(context: ReconcilerContext) -> tuple[Reconciler, ...]:
         FanOutReconciler(context, fan_out.EXTERNAL),
         FanOutReconciler(context, fan_out.PUSH),
     )
+    return tuple(each for each in every if each.group_kind.kind not in without)

@@ -50,6 +50,7 @@ class Supervisor:
     """Runs the daemon again after each reload. `announce` is called after the first pass of each run.
 
     With `progress` that is what a person sees of the first pass, in place of a log line for each object.
+    `passed_over` are flags without effect, with the reason: they are logged once.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Supervisor:
         services: Sequence[Service] = (),
         announce: Callable[[View], None] | None = None,
         progress: Progress | None = None,
+        passed_over: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._load = load
         self._registry = registry
@@ -68,6 +70,7 @@ class Supervisor:
         self._services = services
         self._announce = announce
         self._progress = progress
+        self._passed_over = passed_over
         self._closing = TaskOwner()
         """Closes the clients of the run that the last reload ended; at the next one it has had its time."""
 
@@ -103,12 +106,15 @@ class Supervisor:
     async def _run_once(self, settings: Settings, signals: Signals) -> Requested:
         progress = self._progress if settings.log_format != "json" else None
         before = None if progress is None else progress.clear
-        logs.configure(settings.log_level, settings.log_format, before=before)
+        logs.configure(settings.log_level, settings.log_format, before=before, time=settings.log_time)
+        for flag, why in self._passed_over:
+            log.info("the flag has no effect", flag=flag, reason=why)
+        self._passed_over = ()
         recorder = PassRecorder(None if progress is None else progress.show)
         if progress is None:
             recorder.stop()
         clock = Clock()
-        metrics = Metrics(clock.now)
+        metrics = Metrics(clock.now, extended=settings.extended_metric_labels)
         repeats = Repeats()
         problems = _Problems(repeats)
         async with AsyncExitStack() as stack:

@@ -15,6 +15,7 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource, WebhookRule
+from syncret.config.settings import Process
 
 Role: TypeAlias = Literal["store", "sync", "push", "fan_out", "generator", "record", "core"]
 """What a kind is for: `sync` reads values from stores and `push` writes them there, `fan_out` creates objects
@@ -338,3 +339,15 @@ class Kinds:
         of_spec: Any = _imported("syncret.config.resources.generators:GeneratorObject")
         model: type[Resource] = of_spec[self._catalog.generator(name).model]
         return model
+
+
+def switched_off(process: Process) -> frozenset[str]:
+    """The kinds that the setting `process` turns off."""
+    is_on = {
+        CLUSTER_SECRET_STORE.kind: process.cluster_store,
+        SECRET_STORE.kind: process.secret_store,
+        PUSH_SECRET.kind: process.push_secret,
+        CLUSTER_EXTERNAL_SECRET.kind: process.cluster_external_secret,
+        CLUSTER_PUSH_SECRET.kind: process.cluster_push_secret,
+    }
+    return frozenset(kind for kind, on in is_on.items() if not on)

@@ -93,6 +93,12 @@ def _flags_of(options: Namespace) -> Iterator[LayerValue]:
         value = getattr(options, attribute, None)
         if value is not None:
             yield LayerValue(flag, name, value)
+    for given in getattr(options, "eso", ()):
+        if not given.is_possible:
+            message = f"only {given.flag.only} is possible"
+            raise ConfigError([Problem(path=given.flag.name, message=message, hint="leave the flag out")])
+        if given.flag.setting:
+            yield LayerValue(given.flag.name, given.flag.setting, given.setting_value)
     for pair in getattr(options, "set", ()):
         name, equals, value = pair.partition("=")
         if not equals:

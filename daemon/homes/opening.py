@@ -7,6 +7,7 @@ from grp import getgrnam
 from pwd import getpwnam
 
 from syncret.config.errors import ConfigError, Problem
+from syncret.config.resources.kinds import SECRET_STORE, switched_off
 from syncret.config.settings import Settings
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
@@ -33,6 +34,7 @@ def open_home(
         home = host_home(settings, registry, now=now, on_problems=on_problems, on_removed=on_removed)
         home.on_deleted = on_deleted
         return home
+    from syncret.daemon.homes.kubernetes.home import Scope
     from syncret.daemon.homes.kubernetes.opening import (  # aiohttp is slow to import
         cluster_home,
         lease_of,
@@ -42,7 +44,8 @@ def open_home(
     return cluster_home(
         own_access(settings.kubeconfig, settings.context, os.environ),
         catalog=registry,
-        namespace=settings.namespace,
+        # SecretStores that are not processed may be used all the same
+        scope=Scope(settings.namespace, switched_off(settings.process) - {SECRET_STORE.kind}),
         on_problems=on_problems,
         on_deleted=on_deleted,
         lease=lease_of(settings, os.environ),

@@ -43,18 +43,35 @@ The Host header names another machine. Use an IP address, localhost, or the host
 @asynccontextmanager
 async def http_service(settings: Settings) -> AsyncGenerator[Serve, None]:
     """Listen at `settings.listen`, if it is set, until the block is left. Raises CannotListen."""
-    if not settings.listen:
+    async with _service(settings.listen) as serve:
+        yield serve
+
+
+@asynccontextmanager
+async def health_service(settings: Settings) -> AsyncGenerator[Serve, None]:
+    """Listen for probes alone at `settings.health_listen`, if it is set. Raises CannotListen."""
+    async with _service(settings.health_listen, health_alone=True) as serve:
+        yield serve
+
+
+@asynccontextmanager
+async def _service(listen: str, *, health_alone: bool = False) -> AsyncGenerator[Serve, None]:
+    if not listen:
         yield lambda _: nullcontext()
         return
-    host = address_of(settings.listen).host
-    listeners = await _listeners(settings.listen)
+    host = address_of(listen).host
+    listeners = await _listeners(listen)
 
     @asynccontextmanager
     async def serve(view: View) -> AsyncGenerator[None, None]:
         on_loopback = all(ip_address(each.getsockname()[0]).is_loopback for each in listeners)
-        app = application(view, guard=_host_guard(host, everywhere=on_loopback))
+        guard = _host_guard(host, everywhere=on_loopback)
+        app = application(view, guard=guard, health_alone=health_alone)
         async with serve_application(app, listeners):
-            view.address = _display_address(host, listeners[0])
+            if health_alone:
+                view.health_address = _display_address(host, listeners[0])
+            else:
+                view.address = _display_address(host, listeners[0])
             yield
 
     try:
@@ -113,8 +130,8 @@ def _is_ours(host: str, ours: Collection[str]) -> bool:
     return True
 
 
-def application(view: View, *, guard: Middleware) -> web.Application:
-    """The HTTP application with all routes."""
+def application(view: View, *, guard: Middleware, health_alone: bool = False) -> web.Application:
+    """The HTTP application with all routes, or those for probes alone."""
 
     async def get_metrics(request: web.Request) -> web.StreamResponse:
         return await stream_response(request, view.metrics.pieces(), {"Content-Type": CONTENT_TYPE})
@@ -133,8 +150,9 @@ def application(view: View, *, guard: Middleware) -> web.Application:
         return web.Response(text=text, status=503 if reason else 200)
 
     app = web.Application(middlewares=[guard])
-    app.router.add_get("/metrics", get_metrics)
-    app.router.add_get("/status", get_status)
+    if not health_alone:
+        app.router.add_get("/metrics", get_metrics)
+        app.router.add_get("/status", get_status)
     app.router.add_get("/healthz", get_health)
     app.router.add_get("/readyz", get_readiness)
     return app

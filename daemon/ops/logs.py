@@ -8,9 +8,11 @@ quote a secret value.
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePath
+from time import time_ns
 from traceback import walk_tb
 from types import TracebackType
 from typing import Any, Final, TextIO, cast
@@ -40,6 +42,7 @@ def configure(
     form: str = "auto",
     stream: TextIO | None = None,
     before: Callable[[], None] | None = None,
+    time: str = "rfc3339nano",
 ) -> None:
     """Set up logging for the whole process; `form` auto means console on a terminal, JSON elsewhere.
 
@@ -59,7 +62,7 @@ def configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _stamped(time),
             plain_errors,
             plain_values,
             *([] if before is None else [partial(_after, before)]),
@@ -70,6 +73,35 @@ def configure(
         cache_logger_on_first_use=False,
     )
     logging.basicConfig(level=max(LEVELS[level], logging.WARNING), handlers=[_Forward()], force=True)
+
+
+def _stamped(form: str) -> Processor:
+    """Adds the time, in one of the forms of zap, the logger of most controllers."""
+    if form == "rfc3339nano":
+        return structlog.processors.TimeStamper(fmt="iso", utc=True)
+    if form == "epoch":
+        return structlog.processors.TimeStamper()
+    form_of = _TIMES[form]
+
+    def stamp(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+        del logger, method
+        event["timestamp"] = form_of(time_ns())
+        return event
+
+    return stamp
+
+
+def _date(nanoseconds: int, precision: str) -> str:
+    moment = datetime.fromtimestamp(nanoseconds // 1_000_000 / 1000, UTC)
+    return moment.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+_TIMES: Final[Mapping[str, Callable[[int], Json]]] = {
+    "millis": lambda now: now / 1_000_000,
+    "nano": lambda now: now,
+    "iso8601": lambda now: _date(now, "milliseconds"),
+    "rfc3339": lambda now: _date(now, "seconds"),
+}
 
 
 def _after(act: Callable[[], None], logger: WrappedLogger, method: str, event: EventDict) -> EventDict:

@@ -11,13 +11,15 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
+import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import NullIsEmpty, ObjectRef
 from syncret.config.resources.kinds import SHOWN, role_of
 from syncret.daemon.core.conditions import REACHABLE, READY
 from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.ops import metric_families as f
 from syncret.daemon.ops.controller_metrics import ControllerMetrics
 from syncret.daemon.ops.version import version
@@ -93,10 +95,12 @@ class _Store:
 class Metrics(NullObserver):
     """All metrics of one run of the daemon. It observes the engine; `watch` follows once that exists."""
 
-    def __init__(self, now: Callable[[], float], *, limit: int = 20_000) -> None:
+    def __init__(self, now: Callable[[], float], *, limit: int = 20_000, extended: bool = False) -> None:
+        """`extended`: ESO's series of an object have six of its labels, too."""
         self.registry = CollectorRegistry()
         self._now = now
         self._limit = limit
+        self._extended = extended
         self._sources: Sources | None = None
         self._records: dict[ObjectRef, _Record] = {}
         self._stores: dict[ObjectRef, _Store] = {}
@@ -168,7 +172,7 @@ class Metrics(NullObserver):
                 newest = view_of(stored, sources.unreported(stored.ref))
                 not_ready += newest.ready is False
                 if exported < self._limit:
-                    self._add_object(samples, stored.ref, newest)
+                    self._add_object(samples, stored, newest)
                     exported += 1
                 else:
                     left_out += 1
@@ -177,11 +181,14 @@ class Metrics(NullObserver):
             samples.add(f.NOT_READY, not_ready, label)
         samples.add(f.OBJECTS_WITHOUT_SERIES, left_out)
 
-    def _add_object(self, samples: f.Samples, ref: ObjectRef, newest: ObjectView) -> None:
+    def _add_object(self, samples: f.Samples, stored: StoredObject, newest: ObjectView) -> None:
+        ref = stored.ref
         record = self._records.get(ref)
         named = f.labelled(f.NAMED, (ref.name, ref.namespace))
-        _add_conditions(samples, ref, newest, named)
         ours = f'kind="{ref.kind}",{named}'
+        if self._extended:
+            named = f"{named},{_own_labels(stored)}"
+        _add_conditions(samples, ref, newest, named)
         role = role_of(ref.group_kind)
         if role in ("sync", "push"):
             since, interval = newest.good_since, newest.interval
@@ -289,6 +296,24 @@ class Metrics(NullObserver):
 
     def _store(self, ref: ObjectRef) -> _Store:
         return self._stores.setdefault(ref, _Store())
+
+
+_LABELS: Final = ("name", "instance", "version", "component", "part-of", "managed-by")
+_LABEL_NAMES: Final = tuple(f"app_kubernetes_io_{each.replace('-', '_')}" for each in _LABELS)
+
+
+class _Labelled(msgspec.Struct):
+    labels: NullIsEmpty[dict[str, str]] = {}
+
+
+class _Head(msgspec.Struct):
+    metadata: _Labelled
+
+
+def _own_labels(stored: StoredObject) -> str:
+    """What the object's own `app.kubernetes.io` labels say; an empty value for each that it lacks."""
+    labels = stored.as_type(_Head).metadata.labels
+    return f.labelled(_LABEL_NAMES, tuple(labels.get(f"app.kubernetes.io/{each}", "") for each in _LABELS))
 
 
 def _add_conditions(samples: f.Samples, ref: ObjectRef, newest: ObjectView, named: str) -> None:

@@ -147,6 +147,8 @@ class View:
     registry: Registry = field(default_factory=Registry)
     address: str = ""
     """The address of the HTTP server once it serves, with the port that was bound for port 0."""
+    health_address: str = ""
+    """That of the server for probes alone."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)
     recorder: PassRecorder = field(default_factory=PassRecorder)
     """What the first pass wrote."""

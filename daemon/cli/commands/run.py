@@ -10,11 +10,12 @@ from typing import Final
 
 from syncret.config.resources.kinds import SHOWN
 from syncret.daemon.cli.exit_codes import OK
+from syncret.daemon.cli.parser.eso_flags import without_effect
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_of_daemon
 from syncret.daemon.cli.table import print_objects, row_of, summary
 from syncret.daemon.cli.terminal import Progress, print_text
 from syncret.daemon.ops.control import control_service
-from syncret.daemon.ops.http import http_service
+from syncret.daemon.ops.http import health_service, http_service
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import View
 from syncret.daemon.process import keep_memory_private, raise_file_limit, return_large_blocks
@@ -40,7 +41,8 @@ def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
         partial(settings_of_daemon, options),
         registry=Registry(),
         notifier=Notifier.from_environ(os.environ),
-        services=(http_service, control_service),
+        services=(http_service, health_service, control_service),
+        passed_over=without_effect(getattr(options, "eso", ()), getattr(options, "eso_dropped", ())),
         announce=announce,
         progress=Progress(sys.stderr) if sys.stdout.isatty() and sys.stderr.isatty() else None,
     )

@@ -6,6 +6,7 @@ Completion, the man page and docs/reference/cli.md are generated from this parse
 from argparse import ArgumentParser
 from typing import Final
 
+from syncret.daemon.cli.parser.eso_flags import eso_flags
 from syncret.daemon.cli.parser.options import (
     DEFAULTS,
     NAMESPACE,
@@ -179,8 +180,9 @@ def _run(commands: Commands) -> None:
         "run the daemon: keep everything in sync",
         "Watches the manifests, refreshes what is due, retries what failed. On a terminal it shows progress "
         "and a summary of the first pass, then the log. SIGTERM and Ctrl-C finish the work in progress and "
-        "exit with 0, a second one ends at once; SIGHUP reads the settings again. Exit code 2 if the "
-        "settings are wrong, 3 if the state, the output folder, the address or the socket cannot be used.",
+        "exit with 0, a second one ends at once; SIGHUP reads the settings again. The flags of ESO's "
+        "controller are taken, too, as the settings that they are here. Exit code 2 if the settings are "
+        "wrong, 3 if the state, the output folder, the address or the socket cannot be used.",
         "syncret run -f manifests/ --output-dir out --state out.db --socket out.sock",
         "syncret run --config /etc/syncret/syncret.yaml",
         "syncret run --kubernetes                      in a pod, or with your kubeconfig",
@@ -220,6 +222,7 @@ def _run(commands: Commands) -> None:
         f"(setting socket, default: {DEFAULTS['socket']})",
     )
     settings(command)
+    eso_flags(command)
 
 
 def _status(commands: Commands) -> None:

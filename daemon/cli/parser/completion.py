@@ -1,6 +1,6 @@
 """Completion scripts for bash, zsh and fish, generated from the parser."""
 
-from argparse import Action, ArgumentParser
+from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple, cast
@@ -48,7 +48,8 @@ def commands_of(parser: ArgumentParser) -> Iterator[Command]:
 
 
 def _words(parser: ArgumentParser) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    words = [_word(action) for action in parser._actions]  # noqa: SLF001  # as above
+    shown = [action for action in parser._actions if action.help != SUPPRESS]  # noqa: SLF001  # as above
+    words = [_word(action) for action in shown]
     flags = tuple(word for word in words if word.spellings)
     return flags, tuple(word for word in words if not word.spellings)
 

@@ -49,6 +49,11 @@ class Command(ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # argparse has overloads for namespaces of other types
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
     ) -> tuple[Namespace, list[str]]:
+        if args is not None and self.get_default("eso") is not None:
+            from syncret.daemon.cli.parser.eso_flags import passed_over  # of one command alone
+
+            args, dropped = passed_over(args)
+            self.set_defaults(eso_dropped=dropped)
         parsed, unknown = super().parse_known_args(args, namespace or Namespace())
         if unknown and not unknown[0].startswith("-") and getattr(parsed, "name", "") is None:
             parsed.name = unknown.pop(0)  # in `es -n payments database`, argparse no longer expects it

@@ -17,6 +17,11 @@ class Options(Struct, frozen=True, kw_only=True):
 
     controller_class: str = "default"
     allow_generic_targets: bool = False
+    require_ready_stores: bool = True
+    cluster_stores: bool = True
+    """Whether an ExternalSecret that names a ClusterSecretStore is ours."""
+    generator_states: bool = True
+    """Whether what generators create is recorded, and cleaned up."""
     finalizer_always: bool = True
     """Whether ExternalSecrets get the finalizer even if nothing has to be done at their deletion."""
     store_interval: float = 300.0

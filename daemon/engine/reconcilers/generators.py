@@ -216,7 +216,7 @@ class GeneratorTransaction:
             self._found[generator] = found
         self._writes.check_ours()
         made = await _generate(self._context, found, namespace, self._work)
-        if made.generated.state is not None:
+        if made.generated.state is not None and self._context.options.generator_states:
             self._recorded[place] = await self._record(place, made, made.generated.state)
         return made.generated.values
 

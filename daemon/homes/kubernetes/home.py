@@ -7,7 +7,7 @@ kept: they are read by name when a run needs them.
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import msgspec
 
@@ -43,6 +43,19 @@ WRITES_AT_ONCE: Final = 24
 """More writes under way bring no throughput on an API server, and each takes longer."""
 
 
+class Scope(NamedTuple):
+    """What of a cluster is watched."""
+
+    namespace: str = ""
+    """The one namespace; empty: all."""
+    without: Collection[str] = ()
+    """Kinds that are not."""
+
+    def has(self, kind: GroupKind) -> bool:
+        """Whether objects of the kind are watched."""
+        return kind.kind not in self.without and (not self.namespace or _concerns_namespaces(kind))
+
+
 class KubernetesHome:
     """Implements `Home` on an API server."""
 
@@ -52,24 +65,21 @@ class KubernetesHome:
         kube: Kube,
         *,
         catalog: Catalog,
-        namespace: str = "",
+        scope: Scope = Scope(),  # noqa: B008  # immutable
         on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
         on_deleted: Callable[[ObjectRef], object] | None = None,
         election: Election | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`namespace`: all that is watched is in it; empty: everything in the cluster.
+        """Without an election this is the only replica.
 
-        `on_deleted` hears of what runs delete; what goes with its owner is the garbage collector's. Without
-        an election this is the only replica.
+        `on_deleted` hears of what runs delete; what goes with its owner is the garbage collector's.
         """
         self._api = api
         self._kube = kube
-        self._namespace = namespace
+        self._namespace = scope.namespace
         self._resources = Resources(api, catalog)
-        self._kinds = tuple(
-            name for name in Kinds(catalog).names() if not namespace or _concerns_namespaces(name)
-        )
+        self._kinds = tuple(name for name in Kinds(catalog).names() if scope.has(name))
         self._intact: dict[ObjectRef, str] = {}
         self._present: set[ObjectRef] = set()
         """Secrets that exist and that the watch may not have told of yet."""

@@ -17,7 +17,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.homes.contract import HomeError, HomeProblem, HomeUnusable
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.election import Election
-from syncret.daemon.homes.kubernetes.home import KubernetesHome
+from syncret.daemon.homes.kubernetes.home import KubernetesHome, Scope
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, FileToken, access, kubeconfig_paths
 from syncret.daemon.homes.kubernetes.leases import ApiLeases, lease_name
 from syncret.providers.errors import SyncError
@@ -48,7 +48,7 @@ async def cluster_home(
     chosen: Access,
     *,
     catalog: Catalog,
-    namespace: str = "",
+    scope: Scope = Scope(),  # noqa: B008  # immutable
     on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
     on_deleted: Callable[[ObjectRef], object] | None = None,
     lease: LeaseChoice | None = None,
@@ -69,7 +69,7 @@ async def cluster_home(
             ApiServer(http, chosen.login, fence=fence),
             Kube(http, chosen.login),
             catalog=catalog,
-            namespace=namespace,
+            scope=scope,
             on_problems=on_problems,
             on_deleted=on_deleted,
             election=election,

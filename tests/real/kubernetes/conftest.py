@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from syncret.daemon.homes.kubernetes.home import KubernetesHome
+from syncret.daemon.homes.kubernetes.home import KubernetesHome, Scope
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, FixedHeaders
 from syncret.daemon.homes.kubernetes.opening import cluster_home
 from syncret.providers.contract import SecretBytes
@@ -38,7 +38,7 @@ def access_of(api: KubeApi, token: str = ADMIN) -> Access:
 @pytest.fixture
 async def home(api: KubeApi, namespace: str) -> AsyncGenerator[KubernetesHome]:
     """A home that works in the namespace of the test."""
-    async with cluster_home(access_of(api), catalog=Registry(), namespace=namespace) as opened:
+    async with cluster_home(access_of(api), catalog=Registry(), scope=Scope(namespace)) as opened:
         yield opened
 
 

@@ -17,7 +17,7 @@ from syncret.daemon.homes.contract import (
     WatchEvent,
     WatchEventType,
 )
-from syncret.daemon.homes.kubernetes.home import KubernetesHome
+from syncret.daemon.homes.kubernetes.home import KubernetesHome, Scope
 from syncret.daemon.homes.kubernetes.opening import cluster_home
 from syncret.providers.registry import Registry
 from tests.real.kubernetes.conftest import access_of
@@ -235,7 +235,7 @@ async def test_a_kind_that_may_not_be_read_is_unknown(api: KubeApi, namespace: s
     }
     account = api.account(namespace, everything_but_secrets)
     access = access_of(api, api.token(namespace, account))
-    async with cluster_home(access, catalog=Registry(), namespace=namespace) as home:
+    async with cluster_home(access, catalog=Registry(), scope=Scope(namespace)) as home:
         async with aclosing(home.watch()) as watch:
             unknown: set[str] = set()
             known: set[str] = set()

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from syncret.config.meta import Document, member
 from syncret.config.resources.external_secret import ExternalSecret, GeneratorRef
+from syncret.config.resources.kinds import CLUSTER_SECRET_STORE
 from syncret.daemon.core import needs
 from syncret.daemon.core.needs import Generate, Need, StoreName
 from syncret.daemon.core.ownership import MANAGED, Refusal, controlled_by
@@ -108,6 +109,8 @@ def next_step(resource: ExternalSecret, observed: Observed, now: float, options:
         return AddFinalizer()
     named = [*observed.stores.values(), *observed.generators.values()]
     if any(belongs_to_another_controller(each, options) for each in named):
+        return Ignore()
+    if resource.spec.secret_store_ref.kind == CLUSTER_SECRET_STORE.kind and not options.cluster_stores:
         return Ignore()
     if resource.spec.target.manifest is not None and not options.allow_generic_targets:
         return Conclude(_GENERIC_TARGETS_DISABLED)
@@ -216,7 +219,7 @@ def _fetch(resource: ExternalSecret, observed: Observed, options: Options) -> St
                 namespace=resource.metadata.namespace,
                 labels=observed.namespace_labels,
                 options=options,
-                ready=True,
+                ready=options.require_ready_stores,
             )
         except PendingDependency:
             return Wait()

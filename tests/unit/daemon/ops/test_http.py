@@ -12,7 +12,7 @@ import pytest
 from syncret.config.settings import Settings
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.ops.bind_errors import CannotListen, cannot_listen
-from syncret.daemon.ops.http import http_service
+from syncret.daemon.ops.http import health_service, http_service
 from syncret.daemon.ops.view import View
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, serving, store
 
@@ -26,6 +26,18 @@ async def get(view: View, path: str, **headers: str) -> tuple[int, str, str]:
 def opened(view: View) -> None:
     """Serve the status at `listen`, too."""
     view.settings = msgspec.structs.replace(view.settings, status_on_listen=True)
+
+
+async def test_probes_have_an_address_of_their_own(view: View) -> None:
+    view.settings = msgspec.structs.replace(view.settings, health_listen="127.0.0.1:0")
+    async with serving(http_service, view), serving(health_service, view):
+        assert view.health_address not in {"", view.address}
+        metrics = view.address
+        view.address = view.health_address
+        for path, code in (("/healthz", 200), ("/readyz", 200), ("/metrics", 404), ("/status", 404)):
+            assert (await get(view, path))[0] == code, path
+        view.address = metrics
+        assert (await get(view, "/metrics"))[0] == 200
 
 
 async def test_every_address(view: View, apply: Apply) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -198,3 +199,21 @@ def test_what_steers_a_terminal_is_escaped(form: str) -> None:
     assert out.getvalue().count("\n") == 1
     assert "\x1b[2J" not in out.getvalue()
     assert "\x1b[31m" not in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("form", "pattern"),
+    [
+        ("epoch", r"\d{10}\.\d+"),
+        ("millis", r"\d{13}\.\d+"),
+        ("nano", r"\d{19}"),
+        ("iso8601", r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"'),
+        ("rfc3339", r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"'),
+        ("rfc3339nano", r'"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"'),
+    ],
+)
+def test_the_form_of_the_time(form: str, pattern: str) -> None:
+    out = StringIO()
+    logs.configure("info", "json", out, time=form)
+    structlog.get_logger().info("hello")
+    assert re.search(rf'"timestamp": {pattern}[,}}]', out.getvalue()), out.getvalue()

@@ -53,12 +53,12 @@ def of_kinds(kinds: Iterable[str]) -> dict[str, KindStats]:
     return dict.fromkeys(kinds, KindStats(2, 5, 30, 3, 4.5, 2.5))
 
 
-def world(objects: list[Any], **options: int) -> tuple[Metrics, Inventory]:
+def world(objects: list[Any], *, limit: int = 20_000, extended: bool = False) -> tuple[Metrics, Inventory]:
     """Metrics of an engine that does nothing: what it would tell is told by the test."""
     inventory = Inventory()
     for stored in objects:
         inventory.apply(event_of(WatchEventType.ADDED, stored))
-    metrics = Metrics(lambda: NOW, **options)
+    metrics = Metrics(lambda: NOW, limit=limit, extended=extended)
     queue = QueueStats(3, 1, 40, 2, 1, 7.5, 1.5, 9, 2.0)
     limits = [(STORE, LimiterStats(10, 1.0, 2, 4, 50.0, 12.5))]
     metrics.watch(
@@ -301,6 +301,21 @@ async def test_beyond_the_limit_only_totals_are_told() -> None:
     assert samples(text, "syncret_objects_not_ready")['kind="ExternalSecret"'] == 5
     assert samples(text, "syncret_objects_untold") == {"": 2}
     assert len(samples(text, "externalsecret_status_condition")) == 6
+
+
+async def test_the_labels_of_an_object_are_labels_of_its_series() -> None:
+    body = '{"metadata":{"labels":{"app.kubernetes.io/name":"shop","app.kubernetes.io/part-of":"a"}}}'
+    metrics, _ = world([stored_object("ExternalSecret", "x", body)], extended=True)
+    metrics.ran(ran(ObjectRef("external-secrets.io", "ExternalSecret", "default", "x")))
+    text = await text_of(metrics)
+    (labels,) = samples(text, "externalsecret_sync_calls_total")
+    assert labels == (
+        'name="x",namespace="default",app_kubernetes_io_name="shop",app_kubernetes_io_instance="",'
+        'app_kubernetes_io_version="",app_kubernetes_io_component="",app_kubernetes_io_part_of="a",'
+        'app_kubernetes_io_managed_by=""'
+    )
+    (ours,) = samples(text, "syncret_next_due_timestamp_seconds")
+    assert "app_kubernetes_io" not in ours
 
 
 async def test_labels_are_escaped_and_malformed_objects_do_no_harm() -> None:

@@ -501,3 +501,12 @@ async def test_the_last_error_of_a_record_goes_once_it_is_cleaned_up(life: Life,
     await life.wait(HOUR)
     assert await life.finalizers(record) == ["example.com/hold"]
     assert life.controllers.context.memory.failure(record) is None
+
+
+async def test_without_records_nothing_is_kept_and_nothing_cleaned_up(clock: Clock, office: Office) -> None:
+    async with Life(clock, generators=[office.generator()]).running(generator_state=False) as life:
+        await life.apply(lease(), drawing(refreshInterval="1m"))
+        assert await life.data("x") == {"token": "token-1"}
+        await life.wait(600)
+        assert await records(life) == {}
+        assert office.cleanups == []
