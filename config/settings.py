@@ -21,6 +21,9 @@ MapOfLists = Annotated[dict[str, tuple[T, ...]], Meta(extra={"form": "map of lis
 MOUNTED_FILES: Final = "/var/run/secrets"
 """Where tokens are mounted into containers, by convention; the same folder as /run/secrets."""
 
+ESO_LEASE: Final = "external-secrets-controller"
+"""What ESO's own election takes: the two exclude each other."""
+
 
 class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """Settings that are written together: `webhook: {port: 443}`, `SYNCRET_WEBHOOK_PORT`, `webhook.port`.
@@ -100,7 +103,7 @@ class Process(Group, frozen=True):
 
     cluster_store: bool = True
     """ClusterSecretStores; off: they are not checked, and an ExternalSecret whose secretStoreRef is one is
-    left alone."""
+    left alone. With `namespace`, ClusterGenerators are off with them: nothing of the cluster is read."""
     secret_store: bool = True
     """SecretStores; off: they are not checked, but may be used if another daemon reports them as ready."""
     push_secret: bool = True
@@ -276,6 +279,12 @@ class Settings(Group, frozen=True):
     (deletionPolicy Delete), or always, as ESO does. On a host, all. Example: always"""
     allow_generic_targets: bool = False
     """Let ExternalSecrets write kinds other than Secret (target.manifest)."""
+
+    @property
+    def lease_name(self) -> str:
+        """The Lease of all replicas that act on objects of one class."""
+        theirs = ESO_LEASE if self.controller_class == "default" else f"syncret-{self.controller_class}"
+        return self.leader_election.id or theirs
 
     @property
     def manifest_paths(self) -> tuple[str, ...]:

@@ -302,7 +302,7 @@ def _bad_servers(settings: Settings, origins: Mapping[str, LayerValue]) -> Itera
 
 def _meant_for_hosts(origins: Mapping[str, LayerValue]) -> Iterator[Problem]:
     for name in ("manifests", "outputDir"):
-        if name in origins:
+        if name in origins and origins[name].value:  # emptied: the image's own variables
             message = "has no meaning with kubernetes: objects come from the API server, and go there"
             yield _problem(origins[name], message, "leave it out")
 

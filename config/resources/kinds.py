@@ -15,7 +15,7 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource, WebhookRule
-from syncret.config.settings import Process
+from syncret.config.settings import Process, Settings
 
 Role: TypeAlias = Literal["store", "sync", "push", "fan_out", "generator", "record", "core"]
 """What a kind is for: `sync` reads values from stores and `push` writes them there, `fan_out` creates objects
@@ -351,3 +351,11 @@ def switched_off(process: Process) -> frozenset[str]:
         CLUSTER_PUSH_SECRET.kind: process.cluster_push_secret,
     }
     return frozenset(kind for kind, on in is_on.items() if not on)
+
+
+def not_watched(settings: Settings) -> frozenset[str]:
+    """The kinds that a daemon in a cluster does not look at, by its settings."""
+    off = switched_off(settings.process) - {SECRET_STORE.kind}  # those of another daemon may be used
+    if settings.namespace and not settings.process.cluster_store:
+        off |= {CLUSTER_GENERATOR.kind}  # else it would need rights in the cluster for these alone
+    return off

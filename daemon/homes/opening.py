@@ -7,9 +7,8 @@ from grp import getgrnam
 from pwd import getpwnam
 
 from syncret.config.errors import ConfigError, Problem
-from syncret.config.resources.kinds import SECRET_STORE, switched_off
+from syncret.config.resources.kinds import not_watched
 from syncret.config.settings import Settings
-from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
@@ -26,12 +25,10 @@ def open_home(
     on_problems: Callable[[Sequence[HomeProblem]], None],
     on_removed: OnRemoved | None = None,
     on_deleted: OnDeleted | None = None,
-    stats: ClusterStats | None = None,
 ) -> AbstractAsyncContextManager[Home]:
     """The home of a daemon. Raises ConfigError; opening it raises HomeUnusable.
 
-    `on_removed` hears of written files that go, `on_deleted` of all objects that do; of a cluster, what
-    happens between it and its API server is counted in `stats`.
+    `on_removed` hears of written files that go, `on_deleted` of all objects that do.
     """
     if not settings.kubernetes:
         home = host_home(settings, registry, now=now, on_problems=on_problems, on_removed=on_removed)
@@ -47,12 +44,11 @@ def open_home(
     return cluster_home(
         own_access(settings.kubeconfig, settings.context, os.environ),
         catalog=registry,
-        # SecretStores that are not processed may be used all the same
-        scope=Scope(settings.namespace, switched_off(settings.process) - {SECRET_STORE.kind}),
+        scope=Scope(settings.namespace, not_watched(settings)),
         on_problems=on_problems,
         on_deleted=on_deleted,
         lease=lease_of(settings, os.environ),
-        stats=stats,
+        now=now,
     )
 
 

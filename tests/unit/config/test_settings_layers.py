@@ -200,3 +200,12 @@ def test_groups_are_described_by_dotted_names() -> None:
 def test_a_word_for_a_number_is_said_so_in_words() -> None:
     with pytest.raises(ConfigError, match="--set workers: must be a whole number"):
         load_settings(None, {}, [LayerValue("--set workers", "workers", "many")])
+
+
+def test_in_a_cluster_emptied_variables_of_the_image_are_no_mistake() -> None:
+    cluster = LayerValue("--kubernetes", "kubernetes", True)  # noqa: FBT003  # a value
+    image = {"SYNCRET_MANIFESTS": "/manifests", "SYNCRET_OUTPUT_DIR": "/secrets"}
+    with pytest.raises(ConfigError, match="has no meaning with kubernetes"):
+        load_settings(None, image, [cluster])
+    settings = load_settings(None, dict.fromkeys(image, ""), [cluster])
+    assert (settings.manifests, settings.output_dir) == ((), "")
