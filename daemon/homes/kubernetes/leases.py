@@ -1,7 +1,6 @@
 """The Lease of the election, as an object of the API server: that of client-go's own election."""
 
 from datetime import UTC, datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -10,14 +9,6 @@ from syncret.daemon.homes.kubernetes.api import ApiServer
 from syncret.daemon.homes.kubernetes.election import Held
 from syncret.providers.kit.http import json_body
 from syncret.providers.kit.kube.client import path_of
-
-ESO_LEASE: Final = "external-secrets-controller"
-"""What ESO's own election takes: the two exclude each other."""
-
-
-def lease_name(controller_class: str) -> str:
-    """The Lease of all replicas that act on objects of one class."""
-    return ESO_LEASE if controller_class == "default" else f"syncret-{controller_class}"
 
 
 class _Metadata(Struct, frozen=True, rename="camel"):

@@ -1,11 +1,11 @@
 """Opens the cluster home: as a pod, or with a kubeconfig."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import structlog
@@ -14,13 +14,12 @@ from msgspec import Struct
 from syncret.config.catalog import Catalog
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
-from syncret.daemon.core.cluster_stats import ClusterStats, Fence
 from syncret.daemon.homes.contract import HomeError, HomeProblem, HomeUnusable
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.home import KubernetesHome, Scope
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, FileToken, access, kubeconfig_paths
-from syncret.daemon.homes.kubernetes.leases import ApiLeases, lease_name
+from syncret.daemon.homes.kubernetes.leases import ApiLeases
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.http import Http, Timeouts, Tls
 from syncret.providers.kit.kube.client import Kube
@@ -53,32 +52,28 @@ async def cluster_home(
     on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
     on_deleted: Callable[[ObjectRef], object] | None = None,
     lease: LeaseChoice | None = None,
-    stats: ClusterStats | None = None,
+    now: Callable[[], float] = time.time,
 ) -> AsyncGenerator[KubernetesHome, None]:
     """The home on that server, until the block is left. Without a lease this is the only replica.
 
-    `stats` is counted up. Raises HomeUnusable.
+    Raises HomeUnusable.
     """
-    stats = stats or ClusterStats()
-    stats.host = urlsplit(chosen.server).netloc
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(_http(chosen))
         election = None
         if lease is not None:
             renewals = await stack.enter_async_context(_http(chosen, connections=1))
-            election = await stack.enter_async_context(
-                _taking_part(ApiServer(renewals, chosen.login, stats=stats), chosen, lease)
-            )
-            stats.fence = Fence(lease.name, lambda: election.left, lambda: election.holder)
+            election = await stack.enter_async_context(_taking_part(renewals, chosen, lease))
         fence = no_fence if election is None else lambda: election.left
         home = KubernetesHome(
-            ApiServer(http, chosen.login, fence=fence, stats=stats),
+            ApiServer(http, chosen.login, fence=fence),
             Kube(http, chosen.login),
             catalog=catalog,
             scope=scope,
             on_problems=on_problems,
             on_deleted=on_deleted,
             election=election,
+            now=now,
         )
         yield await stack.enter_async_context(home)
 
@@ -105,10 +100,10 @@ async def _http(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Http,
 
 
 @asynccontextmanager
-async def _taking_part(api: ApiServer, chosen: Access, lease: LeaseChoice) -> AsyncGenerator[Election, None]:
+async def _taking_part(http: Http, chosen: Access, lease: LeaseChoice) -> AsyncGenerator[Election, None]:
     """The election, from now on. At the end the Lease is given back, if it is ours."""
     namespace = lease.namespace or chosen.namespace or "default"
-    leases = ApiLeases(api, namespace, lease.name)
+    leases = ApiLeases(ApiServer(http, chosen.login), namespace, lease.name)
     election = Election(leases, identity=lease.identity, seconds=lease.seconds, renew=lease.renew)
     task = asyncio.create_task(election.run(), name="home: leader election")
     try:
@@ -130,7 +125,7 @@ def lease_of(settings: Settings, environment: Mapping[str, str]) -> LeaseChoice 
         return None
     pod = environment.get("POD_NAME") or environment.get("HOSTNAME") or "syncret"
     return LeaseChoice(
-        name=election.id or lease_name(settings.controller_class),
+        name=settings.lease_name,
         namespace=election.namespace or environment.get("POD_NAMESPACE", ""),
         identity=f"{pod}_{uuid4()}",
         seconds=election.lease_duration,

@@ -23,8 +23,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from msgspec import Struct
 
 from syncret.config.fields import Json
 from tests.support.servers.golang import built, need_go
@@ -37,6 +39,13 @@ _FLAGS: Final = (
     f"-ldflags=-s -w -X {_VERSION}.gitVersion=v1.35.4 -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=35",
 )
 _READY_WITHIN: Final = 60.0
+_AUDIT: Final = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts"]}, {"level": "None"}],
+}
+"""What ServiceAccounts do is written down; what the administrator does is not."""
 _numbers = itertools.count(1)
 
 
@@ -46,6 +55,17 @@ class Answer(NamedTuple):
     status: int
     body: dict[str, Any]
     warnings: Sequence[str] = ()
+
+
+class Request(NamedTuple):
+    """One request as the audit log has it."""
+
+    verb: str
+    group: str
+    resource: str
+    """With its subresource: `externalsecrets/status`. Empty: the request was for no resource."""
+    name: str
+    status: int
 
 
 class KubeApi:
@@ -89,6 +109,9 @@ class KubeApi:
             f"--service-account-signing-key-file={self._folder / 'sa.key'}",
             "--authorization-mode=RBAC",
             "--disable-admission-plugins=ServiceAccount",
+            "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
+            f"--audit-policy-file={self._folder / 'audit.json'}",
+            f"--audit-log-path={self._folder / 'audit.log'}",
         )
         self._wait()
 
@@ -180,6 +203,13 @@ class KubeApi:
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
         return str(self.create(path, {"spec": spec})["status"]["token"])
 
+    def audited(self, namespace: str, account: str) -> list[Request]:
+        """What a ServiceAccount has asked for until now, each request once it was answered."""
+        user = f"system:serviceaccount:{namespace}:{account}"
+        lines = (self._folder / "audit.log").read_bytes().splitlines()
+        events = (msgspec.json.decode(line, type=_Event) for line in lines if user.encode() in line)
+        return [event.request for event in events if event.user.username == user]
+
     def certificate(self, user: str, group: str = "") -> Pair:
         """A client certificate."""
         return self.authority.pair(user, group=group)
@@ -196,6 +226,7 @@ class KubeApi:
             "server.crt": server.certificate,
             "server.key": server.key,
             "sa.key": accounts,
+            "audit.json": json.dumps(_AUDIT).encode(),
             "tokens.csv": f"{ADMIN},admin,admin,system:masters\n".encode(),
         }.items():
             (self._folder / name).write_bytes(content)
@@ -226,6 +257,38 @@ def _object(text: bytes) -> dict[str, Any]:
     """The answer, unless it is plain text."""
     found: dict[str, Any] = json.loads(text) if text.startswith(b"{") else {}
     return found
+
+
+class _Asked(Struct, frozen=True, rename="camel"):
+    """What an audited request was about."""
+
+    api_group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    name: str = ""
+
+
+class _User(Struct, frozen=True):
+    username: str
+
+
+class _Outcome(Struct, frozen=True):
+    code: int = 0
+
+
+class _Event(Struct, frozen=True, rename="camel"):
+    """A line of the audit log."""
+
+    verb: str
+    user: _User
+    object_ref: _Asked = _Asked()
+    response_status: _Outcome = _Outcome()
+
+    @property
+    def request(self) -> Request:
+        about = self.object_ref
+        resource = "/".join(filter(None, (about.resource, about.subresource)))
+        return Request(self.verb, about.api_group, resource, about.name, self.response_status.code)
 
 
 def _free_ports(count: int) -> list[int]:
