@@ -16,6 +16,7 @@ import structlog
 from syncret.config.errors import ConfigError, Severity
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
+from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import ObserverGroup
 from syncret.daemon.engine.sessions.shared_client import CLOSE_WITHIN
@@ -23,6 +24,7 @@ from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import open_home
 from syncret.daemon.ops import logs
+from syncret.daemon.ops.cluster_metrics import WriteStats
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger, log_deletion
 from syncret.daemon.ops.failures import count_failing, invalid_manifests
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
@@ -117,6 +119,7 @@ class Supervisor:
         metrics = Metrics(clock.now, extended=settings.extended_metric_labels)
         repeats = Repeats()
         problems = _Problems(repeats)
+        cluster = ClusterStats() if settings.kubernetes else None
         async with AsyncExitStack() as stack:
             # first: a daemon that cannot listen must not have written anything when it exits
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
@@ -128,6 +131,7 @@ class Supervisor:
                     on_problems=problems.found,
                     on_removed=recorder.output_removed,
                     on_deleted=log_deletion,
+                    stats=cluster,
                 )
             )
             hooks = EngineOverrides(
@@ -145,6 +149,7 @@ class Supervisor:
             sources = sources_of(running, settings)
             metrics.watch(
                 sources._replace(
+                    cluster=cluster,
                     deletions_waiting=lambda: home.waiting_deletions,
                     invalid_manifests=lambda: (
                         (each.file, each.reason) for each in invalid_manifests(problems.current)
@@ -158,6 +163,7 @@ class Supervisor:
                 settings=settings,
                 registry=self._registry,
                 recorder=recorder,
+                cluster=cluster,
             )
             problems.view = view
             problems.found(problems.current)
@@ -218,6 +224,7 @@ def sources_of(running: RunningEngine, settings: Settings) -> Sources:
         failure=running.context.memory.failure,
         unreported=running.engine.unreported,
         unanswered=running.engine.queue.unanswered,
+        writes=lambda: WriteStats(running.engine.writes_under_way, running.engine.owed),
     )
 
 

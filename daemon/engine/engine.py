@@ -79,7 +79,9 @@ class Engine:
         )
         self.synced, self.first_pass = self._waker.synced, self._waker.first_pass
         self._retry = rules_of(settings)
-        self._gate = WriteGate(settings.api_writes or home.writes_at_once)
+        self._gate = WriteGate(
+            settings.api_writes or home.writes_at_once, on_wait=self._observer.write_waited
+        )
         self._owed: dict[ObjectRef, OwedStatus] = {}
         self._failures: dict[ObjectRef, int] = {}
         self._unreported: dict[ObjectRef, LastError] = {}
@@ -89,6 +91,16 @@ class Engine:
         self._abandons_waits = False
         self._loop = asyncio.get_running_loop()
         queue.clock.on_jump(self._jumped)
+
+    @property
+    def writes_under_way(self) -> int:
+        """How many writes wait for the home's answer."""
+        return self._gate.under_way
+
+    @property
+    def owed(self) -> int:
+        """How many objects have a status that could not be written yet."""
+        return len(self._owed)
 
     async def run(self) -> None:
         """Work until `stop`, then let what is under way finish, for the drain timeout at most."""

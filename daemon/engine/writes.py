@@ -68,7 +68,9 @@ class WriteGate:
     Writes of new and changed objects go before those of periodic ones.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, on_wait: Callable[[float], object] = lambda _: None) -> None:
+        """`on_wait` hears for how many seconds each write waited for its turn."""
+        self._on_wait = on_wait
         self._most = self._limit = most
         self._under_way = 0
         self._good = 0
@@ -92,9 +94,12 @@ class WriteGate:
         """One write, as often as the home refuses it for now: that is no failure of an object."""
         while True:
             if self._closed_until or self._under_way >= self._limit:
+                began = asyncio.get_running_loop().time()
                 await self._enter(urgent=urgent)
+                self._on_wait(asyncio.get_running_loop().time() - began)
             else:
                 self._under_way += 1
+                self._on_wait(0.0)
             burst = self._bursts
             try:
                 result = await write()

@@ -9,6 +9,7 @@ from pwd import getpwnam
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.resources.kinds import not_watched
 from syncret.config.settings import Settings
+from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
@@ -25,10 +26,12 @@ def open_home(
     on_problems: Callable[[Sequence[HomeProblem]], None],
     on_removed: OnRemoved | None = None,
     on_deleted: OnDeleted | None = None,
+    stats: ClusterStats | None = None,
 ) -> AbstractAsyncContextManager[Home]:
     """The home of a daemon. Raises ConfigError; opening it raises HomeUnusable.
 
-    `on_removed` hears of written files that go, `on_deleted` of all objects that do.
+    `on_removed` hears of written files that go, `on_deleted` of all objects that do; of a cluster, what
+    happens between it and its API server is counted in `stats`.
     """
     if not settings.kubernetes:
         home = host_home(settings, registry, now=now, on_problems=on_problems, on_removed=on_removed)
@@ -48,7 +51,7 @@ def open_home(
         on_problems=on_problems,
         on_deleted=on_deleted,
         lease=lease_of(settings, os.environ),
-        now=now,
+        stats=stats,
     )
 
 

@@ -160,6 +160,8 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
 
 def not_ready_reason(view: View) -> str:
     """Why the daemon is not ready yet; empty if it is."""
+    if view.cluster is not None:
+        return "; ".join(view.cluster.not_ready(asyncio.get_running_loop().time()))
     engine = view.running.engine
     if engine.first_pass.is_set():
         return ""

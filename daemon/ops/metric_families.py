@@ -153,6 +153,54 @@ ANSWERS_WAITING: Final = Family(
     "syncret_answer_memory_waiting", "gauge", "Responses that wait for memory before they are read on."
 )
 
+BY_KIND: Final = ("kind",)
+API_REQUESTS: Final = Family(
+    "syncret_api_requests_total",
+    "counter",
+    "Requests to the API server; code is <error> where no answer came.",
+    ("verb", "kind", "code"),
+)
+API_WRITES: Final = Family(
+    "syncret_api_writes_in_flight", "gauge", "Writes that wait for the API server's answer."
+)
+STREAM_SYNCED: Final = Family(
+    "syncret_stream_synced",
+    "gauge",
+    "1 if the watches of a kind are up to date, 0 if they are behind.",
+    BY_KIND,
+)
+STREAM_LAG: Final = Family(
+    "syncret_stream_lag_seconds", "gauge", "How long the watches of a kind have been behind.", BY_KIND
+)
+STREAM_RESTARTS: Final = Family(
+    "syncret_stream_restarts_total",
+    "counter",
+    "Watches begun again: ended (by the server, every few minutes), failed, expired (listed anew), unknown.",
+    ("kind", "why"),
+)
+CONFLICTS: Final = Family(
+    "syncret_conflicts_total", "counter", "Writes that were refused because of a newer version.", BY_KIND
+)
+OWED: Final = Family("syncret_owed_status", "gauge", "Statuses that could not be written yet.")
+EVENTS_DROPPED: Final = Family(
+    "syncret_events_dropped_total", "counter", "Events of objects that were not written."
+)
+FENCE: Final = Family(
+    "syncret_leader_fence_seconds", "gauge", "How long this replica may still write; 0 while it stands by."
+)
+MASTER: Final = Family(
+    "leader_election_master_status",
+    "gauge",
+    "1 for the active replica, with the name of the Lease.",
+    ("name",),
+)
+REST_REQUESTS: Final = Family(
+    "rest_client_requests_total",
+    "counter",
+    "Requests to the API server, as client-go counts them.",
+    ("code", "method", "host"),
+)
+
 CONTROLLERS: Final = {kind.kind: kind.kind.lower() for kind in (*SHOWN, GENERATOR_STATE)}
 """The kinds that are reconciled, and the names of ESO's controllers for them."""
 
@@ -225,6 +273,8 @@ FAMILIES: Final = (
     *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_WAITING, QUEUE_SCHEDULED),
     *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, INVALID_MANIFESTS, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, UNREACHABLE, UNANSWERED),
+    *(API_REQUESTS, API_WRITES, STREAM_SYNCED, STREAM_LAG, STREAM_RESTARTS, CONFLICTS, OWED, EVENTS_DROPPED),
+    *(FENCE, MASTER, REST_REQUESTS),
     *(IN_FLIGHT, CLIENTS, ANSWERS, ANSWERS_LIMIT, ANSWERS_WAITING),
     *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),
     *(WORK_DEPTH, WORK_ADDS, WORK_RETRIES, WORK_UNFINISHED, WORK_LONGEST, WORK_WAIT, WORK_TIME),

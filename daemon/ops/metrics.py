@@ -16,11 +16,13 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from syncret.config.meta import NullIsEmpty, ObjectRef
 from syncret.config.resources.kinds import SHOWN, role_of
+from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.conditions import REACHABLE, READY
 from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.ops import metric_families as f
+from syncret.daemon.ops.cluster_metrics import WriteStats, add_cluster
 from syncret.daemon.ops.controller_metrics import ControllerMetrics
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, Objects, ObjectView, view_of
@@ -61,6 +63,9 @@ class Sources(NamedTuple):
     """The error of its last run that no status reports."""
     unanswered: Callable[[str], float | None] = lambda _: None
     """For how long objects have waited for a store without an answer."""
+    writes: Callable[[], WriteStats] = lambda: WriteStats(0, 0)
+    cluster: ClusterStats | None = None
+    """None: a host."""
     deletions_waiting: Callable[[], int] = lambda: 0
     invalid_manifests: Callable[[], Iterable[tuple[str, str]]] = tuple
     """File and reason of each that has no effect."""
@@ -120,6 +125,12 @@ class Metrics(NullObserver):
             registry=self.registry,
             buckets=WAITS,
         )
+        self._write_wait = Histogram(
+            "syncret_api_write_wait_seconds",
+            "How long writes waited for their turn.",
+            registry=self.registry,
+            buckets=WAITS,
+        )
         self._bugs = Counter(
             "syncret_bugs", "Runs that ended with an unexpected error.", registry=self.registry
         )
@@ -146,6 +157,8 @@ class Metrics(NullObserver):
             samples.add(f.ANSWERS_WAITING, answers.waiting)
             stats = self._sources.kinds(f.CONTROLLERS)
             self._controllers.add_to(samples, stats, workers=self._sources.workers)
+            if self._sources.cluster is not None:
+                add_cluster(samples, self._sources.cluster, self._sources.writes())
         for labels, count in self._calls.items():
             samples.add(f.API_CALLS, count, f.labelled(f.API_CALLS.labels, labels))
         if self._first_pass is not None:
@@ -277,6 +290,9 @@ class Metrics(NullObserver):
 
     def shared(self, store: ObjectRef, keys: int) -> None:
         self._store(store).shared += keys
+
+    def write_waited(self, seconds: float) -> None:
+        self._write_wait.observe(seconds)
 
     def waited(self, store: ObjectRef, seconds: float) -> None:
         self._store(store).waited += seconds

@@ -11,6 +11,7 @@ import msgspec
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
+from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.conditions import REACHABLE, READY, RUN_FAILED, seconds
 from syncret.daemon.core.schedule.refresh import PeriodicSpec
 from syncret.daemon.engine.queue.workqueue import QueueStats
@@ -147,6 +148,8 @@ class View:
     registry: Registry = field(default_factory=Registry)
     address: str = ""
     """The address of the HTTP server once it serves, with the port that was bound for port 0."""
+    cluster: ClusterStats | None = None
+    """None: a host."""
     health_address: str = ""
     """That of the server for probes alone."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)

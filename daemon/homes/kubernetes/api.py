@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from syncret.config.errors import Problem
+from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.contract import (
     AlreadyExists,
     Conflict,
@@ -102,8 +103,16 @@ def no_fence() -> float:
 class ApiServer:
     """An API server as one user. `doing` begins every message, such as `writing Secret/a/b`."""
 
-    def __init__(self, http: Http, login: Login, *, fence: Callable[[], float] = no_fence) -> None:
-        """`fence`: for how many seconds writes may still leave; 0: none may."""
+    def __init__(
+        self,
+        http: Http,
+        login: Login,
+        *,
+        fence: Callable[[], float] = no_fence,
+        stats: ClusterStats | None = None,
+    ) -> None:
+        """`fence`: for how many seconds writes may still leave; 0: none may. `stats` counts requests."""
+        self.stats = stats or ClusterStats()
         self._http = http
         self._fence = fence
         self._login = login
@@ -184,17 +193,22 @@ class ApiServer:
 
         await self._login.use(remember)
         headers["Accept"] = accept
+        code: int | None = None
         try:
             async with self._http.stream(
                 path, doing=doing, params=params, headers=headers, silence=silence
             ) as stream:
-                if stream.status != 200:  # noqa: PLR2004  # of HTTP
+                code = stream.status
+                self.stats.answered("GET", path, code, watches=True)
+                if code != 200:  # noqa: PLR2004  # of HTTP
                     body = await stream.start(_LARGEST_STATUS)
                     found = {name.lower(): value for name, value in stream.headers.items()}
-                    self._check(Answer(doing, stream.status, found, body), wrote=False)
+                    self._check(Answer(doing, code, found, body), wrote=False)
                 self._answered()
                 yield stream
         except SyncError as error:
+            if code is None:
+                self.stats.answered("GET", path, None, watches=True)
             raise self._unreachable(error) from None
 
     async def _send(
@@ -208,7 +222,7 @@ class ApiServer:
         accept: str,
     ) -> Answer:
         async def ask(headers: Mapping[str, str]) -> Answer:
-            return await self._http.request(
+            answer = await self._http.request(
                 method,
                 path,
                 doing=doing,
@@ -217,6 +231,8 @@ class ApiServer:
                 body=body,
                 accept=_ALL_STATUSES,
             )
+            self.stats.answered(method, path, answer.status)
+            return answer
 
         try:
             answer = await self._login.use(ask)
@@ -225,8 +241,10 @@ class ApiServer:
         except Throttled as error:
             raise TooManyRequests(str(error), retry_after=error.retry_after) from None
         except NotReached as error:
+            self.stats.answered(method, path, None)
             raise self._unreachable(error) from None
         except SyncError as error:
+            self.stats.answered(method, path, None)
             if method == "GET":
                 raise self._unreachable(error) from None
             raise OutcomeUnknown(str(error)) from None
@@ -235,13 +253,14 @@ class ApiServer:
 
     def _answered(self) -> None:
         if self.outage is not None:
-            self.outage = None
+            self.outage = self.stats.unreachable_since = None
             self.on_change()
 
     def _unreachable(self, error: SyncError) -> StorageUnavailable:
         began = self.outage is None
         self.outage = StorageUnavailable(str(error), hint=error.hint)
         if began:
+            self.stats.unreachable_since = asyncio.get_running_loop().time()
             self.on_change()
         return self.outage
 

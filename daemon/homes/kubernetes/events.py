@@ -10,6 +10,7 @@ from typing import Final, Protocol
 import structlog
 
 from syncret.config.meta import Document
+from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.contract import (
     AlreadyExists,
     HomeError,
@@ -50,8 +51,12 @@ class EventWriter(Protocol):
 class Events:
     """The events of one home. `run` it; `record` never waits."""
 
-    def __init__(self, writer: EventWriter, now: Callable[[], float]) -> None:
+    def __init__(
+        self, writer: EventWriter, now: Callable[[], float], stats: ClusterStats | None = None
+    ) -> None:
+        """What is not written is counted in `stats`: too many of one object, too many waiting, refused."""
         self._writer = writer
+        self.stats = stats or ClusterStats()
         self._now = now
         self._rules = EventRules()
         self._waiting: dict[Entry, None] = {}
@@ -59,14 +64,12 @@ class Events:
         self._under_way: set[Entry] = set()
         self._arrived = asyncio.Event()
         self._told_of_refusal = False
-        self.dropped = 0
-        """How many were not written: too many of one object, too many waiting, or refused."""
 
     def record(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
         """Take one event of this version of an object."""
         entry = self._rules.take(seen, warning=warning, reason=reason, message=message, now=self._now())
         if entry is None:
-            self.dropped += 1
+            self.stats.events_dropped += 1
         elif entry not in self._under_way and entry not in self._waiting:
             self._enqueue(entry)
 
@@ -83,14 +86,14 @@ class Events:
                 while self._waiting:
                     await self._write(self._next())
         except TimeoutError:
-            self.dropped += len(self._waiting)
+            self.stats.events_dropped += len(self._waiting)
             self._waiting.clear()
 
     def _enqueue(self, entry: Entry) -> None:
         if len(self._waiting) >= MOST_WAITING:
             oldest = next((each for each in self._waiting if not each.warning), None)
             del self._waiting[oldest or next(iter(self._waiting))]
-            self.dropped += 1
+            self.stats.events_dropped += 1
         self._waiting[entry] = None
         self._arrived.set()
 
@@ -117,7 +120,7 @@ class Events:
         finally:
             self._under_way.discard(entry)
         if count is None:
-            self.dropped += 1
+            self.stats.events_dropped += 1
         elif entry.count > count:
             self._enqueue(entry)
 

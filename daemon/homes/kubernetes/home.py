@@ -69,7 +69,6 @@ class KubernetesHome:
         on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
         on_deleted: Callable[[ObjectRef], object] | None = None,
         election: Election | None = None,
-        now: Callable[[], float] = time.time,
     ) -> None:
         """Without an election this is the only replica.
 
@@ -89,7 +88,7 @@ class KubernetesHome:
         self._on_problems = on_problems
         self._on_deleted = on_deleted
         self._election = election
-        self._events = Events(ApiEvents(api), now)
+        self._events = Events(ApiEvents(api), time.time, api.stats)
         api.on_change = self._report
         self._watches: list[ClusterWatch] = []
 

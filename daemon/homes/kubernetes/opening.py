@@ -1,11 +1,11 @@
 """Opens the cluster home: as a pod, or with a kubeconfig."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import structlog
@@ -14,6 +14,7 @@ from msgspec import Struct
 from syncret.config.catalog import Catalog
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
+from syncret.daemon.core.cluster_stats import ClusterStats, Fence
 from syncret.daemon.homes.contract import HomeError, HomeProblem, HomeUnusable
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.election import Election
@@ -52,28 +53,32 @@ async def cluster_home(
     on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
     on_deleted: Callable[[ObjectRef], object] | None = None,
     lease: LeaseChoice | None = None,
-    now: Callable[[], float] = time.time,
+    stats: ClusterStats | None = None,
 ) -> AsyncGenerator[KubernetesHome, None]:
     """The home on that server, until the block is left. Without a lease this is the only replica.
 
-    Raises HomeUnusable.
+    `stats` is counted up. Raises HomeUnusable.
     """
+    stats = stats or ClusterStats()
+    stats.host = urlsplit(chosen.server).netloc
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(_http(chosen))
         election = None
         if lease is not None:
             renewals = await stack.enter_async_context(_http(chosen, connections=1))
-            election = await stack.enter_async_context(_taking_part(renewals, chosen, lease))
+            election = await stack.enter_async_context(
+                _taking_part(ApiServer(renewals, chosen.login, stats=stats), chosen, lease)
+            )
+            stats.fence = Fence(lease.name, lambda: election.left, lambda: election.holder)
         fence = no_fence if election is None else lambda: election.left
         home = KubernetesHome(
-            ApiServer(http, chosen.login, fence=fence),
+            ApiServer(http, chosen.login, fence=fence, stats=stats),
             Kube(http, chosen.login),
             catalog=catalog,
             scope=scope,
             on_problems=on_problems,
             on_deleted=on_deleted,
             election=election,
-            now=now,
         )
         yield await stack.enter_async_context(home)
 
@@ -100,10 +105,10 @@ async def _http(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Http,
 
 
 @asynccontextmanager
-async def _taking_part(http: Http, chosen: Access, lease: LeaseChoice) -> AsyncGenerator[Election, None]:
+async def _taking_part(api: ApiServer, chosen: Access, lease: LeaseChoice) -> AsyncGenerator[Election, None]:
     """The election, from now on. At the end the Lease is given back, if it is ours."""
     namespace = lease.namespace or chosen.namespace or "default"
-    leases = ApiLeases(ApiServer(http, chosen.login), namespace, lease.name)
+    leases = ApiLeases(api, namespace, lease.name)
     election = Election(leases, identity=lease.identity, seconds=lease.seconds, renew=lease.renew)
     task = asyncio.create_task(election.run(), name="home: leader election")
     try:

@@ -119,4 +119,5 @@ class Resources:
             if "/" not in each.name
         }
         self._served[group, version] = time.monotonic(), found
+        self._api.stats.kinds |= {each.plural: each.kind for each in found.values()}
         return found

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from syncret.config.meta import GroupKind, ObjectRef
+from syncret.daemon.core.cluster_stats import StreamState
 from syncret.daemon.homes.contract import (
     HomeError,
     HomeUnusable,
@@ -135,6 +136,7 @@ class Stream:
         self._selector = {"labelSelector": labels} if labels else {}
         self._accept = f"{METADATA_ONLY},{JSON}" if metadata_only else JSON
         self._lists_by_watch = True
+        self._state = StreamState(kind.kind, asyncio.get_running_loop().time())
 
     @property
     def doing(self) -> str:
@@ -143,6 +145,14 @@ class Stream:
 
     async def run(self) -> None:
         """Follow until cancelled."""
+        streams = self._api.stats.streams
+        streams.append(self._state)
+        try:
+            await self._run()
+        finally:
+            streams.remove(self._state)
+
+    async def _run(self) -> None:
         failures = 0
         while True:
             try:
@@ -153,14 +163,17 @@ class Stream:
                     continue
                 await self._follow(resource)
                 failures = 0
+                self._broke("ended")
             except _Expired:
                 self.version = ""
+                self._broke("expired")
             except (NotFound, NotAllowed) as error:
                 self._resources.forget(self.kind)
                 await self._lose(str(error))
                 await asyncio.sleep(MISSING)
             except HomeError as error:
                 failures += 1
+                self._broke("failed")
                 await asyncio.sleep(_pause(error, failures))
 
     @property
@@ -172,8 +185,21 @@ class Stream:
         """Whether the stream has told everything up to a version."""
         return self.is_listed and not is_older(self.version, version)
 
+    def _broke(self, why: str) -> None:
+        """The stream was cut off, and is resumed."""
+        self._api.stats.restarts[self.kind.kind, why] += 1
+        if self._state.behind_since is None:
+            self._state.behind_since = asyncio.get_running_loop().time()
+
+    def _is_up_to_date(self) -> None:
+        self._state.behind_since = None
+        self._state.is_unknown = False
+        self._state.has_synced = True
+
     async def _lose(self, why: str) -> None:
         """The resource cannot be seen: nothing is known of what happens to it."""
+        self._broke("unknown")
+        self._state.is_unknown = True
         self.version = ""
         self.is_listed = False
         await self._receiver.unknown(why)
@@ -204,6 +230,8 @@ class Stream:
             aclosing(stream.lines()) as lines,
         ):
             self._is_connected = True
+            if not starts:
+                self._is_up_to_date()
             try:
                 async for line in lines:
                     if line:
@@ -275,6 +303,7 @@ class Stream:
         for ref in [ref for ref in self.known if ref not in named]:
             await self._receiver.deleted(resource, ref, self.known.pop(ref).uid, version)
         self.is_listed = True
+        self._is_up_to_date()
         self._move(version)
         await self._receiver.listed()
 

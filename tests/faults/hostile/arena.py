@@ -82,7 +82,7 @@ class Outcome:
                 return any(_says(hostile, problem) for problem in self.problems)
             case "any":
                 told = (self.condition, *self.problems)
-                return self.ready is True or any(text and _says(hostile, text) for text in told)
+                return self.ready is True or any(_says(hostile, text) for text in told)
 
     def __str__(self) -> str:
         return (

@@ -35,7 +35,7 @@ def _extracted(name: str, tried: str, body: str, says: str = LIMITS) -> Hostile:
 
 HUNDRED: Final = "[" + ",".join("0" for _ in range(100)) + "]"
 TOO_LARGE: Final = f"{LIMITS}|larger than|too large|at most|out of range|get any result"
-FAILS: Final = f"{TOO_LARGE}|not found|too deep|is not|does not|goes"
+FAILS: Final = f"{TOO_LARGE}|takes more than|not found|too deep|is not|does not|goes"
 
 CASES: Final = (
     _path(

@@ -77,3 +77,29 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path, kubeconfig: Path) -> Non
     sync = syncret("sync", "--set", "kubernetes=true")
     assert sync.returncode == 2
     assert "reads manifests" in sync.stderr
+
+
+def test_probes_and_metrics_tell_of_the_cluster(
+    tmp_path: Path, kubeconfig: Path, api: KubeApi, namespace: str
+) -> None:
+    cluster = Cluster(api, namespace)
+    cluster.store(k="one")
+    cluster.sync("e")
+    flags = ("--kubernetes", "--namespace", namespace, "--set", f"kubeconfig={kubeconfig}")
+    eso = (
+        "--enable-leader-election",
+        "--concurrent=5",
+        "--live-addr=127.0.0.1:0",
+        f"--set=leaderElection.namespace={namespace}",
+    )
+    with daemon(tmp_path, None, *flags, *eso) as process:
+        process.until(lambda: cluster.get("secrets", "e") is not None, "synced")
+        process.until(lambda: cluster.ready("e").get("status") == "True", "said")
+        text = process.get("/metrics")
+        assert process.get("/readyz") == "ok\n"
+        assert 'syncret_api_requests_total{verb="create",kind="Secret",code="201"} 1' in text
+        assert 'syncret_stream_synced{kind="ExternalSecret"} 1' in text
+        assert 'leader_election_master_status{name="external-secrets-controller"} 1' in text
+        assert 'rest_client_requests_total{code="201",method="POST",' in text
+        assert process.stderr.count("the flag has no effect") == 1
+        assert "--concurrent" in process.stderr

@@ -155,9 +155,7 @@ class _Parser:
 
     def expression(self) -> Expression:
         """Operands with `==` and `!=` between them."""
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise Malformed("the JSONPath is nested too deeply")
+        self._deeper()
         left = self._operand()
         while operator := self.accept("==", "!="):
             left = _compared(left, self._operand(), equal=operator == "==")
@@ -180,7 +178,10 @@ class _Parser:
             case Token(Kind.SYMBOL, "@"):
                 return self._path(lambda place: place.current)
             case Token(Kind.SYMBOL, "-"):
-                return _negative(self._operand())
+                self._deeper()
+                operand = self._operand()
+                self._depth -= 1
+                return _negative(operand)
             case Token(Kind.SYMBOL, "("):
                 inner = self.expression()
                 self._expect(")")
@@ -188,6 +189,11 @@ class _Parser:
             case _:
                 self._position -= 1
                 raise self.wrong()
+
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise Malformed("the JSONPath is nested too deeply")
 
     def _at(self, symbol: str) -> bool:
         return self.peek() == Token(Kind.SYMBOL, symbol)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.core.cluster_stats import ClusterStats, Fence, StreamState
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
@@ -19,6 +20,7 @@ from syncret.daemon.homes.contract import StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.watch import event_of
 from syncret.daemon.ops import metric_families
+from syncret.daemon.ops.cluster_metrics import WriteStats
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.view import Scrape, View
 from syncret.providers.errors import Denied, Unavailable
@@ -53,7 +55,9 @@ def of_kinds(kinds: Iterable[str]) -> dict[str, KindStats]:
     return dict.fromkeys(kinds, KindStats(2, 5, 30, 3, 4.5, 2.5))
 
 
-def world(objects: list[Any], *, limit: int = 20_000, extended: bool = False) -> tuple[Metrics, Inventory]:
+def world(
+    objects: list[Any], *, limit: int = 20_000, extended: bool = False, cluster: ClusterStats | None = None
+) -> tuple[Metrics, Inventory]:
     """Metrics of an engine that does nothing: what it would tell is told by the test."""
     inventory = Inventory()
     for stored in objects:
@@ -75,6 +79,8 @@ def world(objects: list[Any], *, limit: int = 20_000, extended: bool = False) ->
             deletions_waiting=lambda: 6,
             invalid_manifests=lambda: [("a.yaml", "kind"), ("a.yaml", "kind"), ("b.yaml", "syntax")],
             unanswered={str(STORE): 12.5}.get,
+            writes=lambda: WriteStats(4, 1),
+            cluster=cluster,
         )
     )
     return metrics, inventory
@@ -316,6 +322,46 @@ async def test_the_labels_of_an_object_are_labels_of_its_series() -> None:
     )
     (ours,) = samples(text, "syncret_next_due_timestamp_seconds")
     assert "app_kubernetes_io" not in ours
+
+
+async def test_what_a_cluster_is_asked() -> None:
+    now = asyncio.get_running_loop().time()
+    stats = ClusterStats(host="10.0.0.1:443", fence=Fence("l", lambda: 6.5, lambda: "me"), events_dropped=3)
+    stats.kinds["secrets"] = "Secret"
+    stats.answered("POST", "/api/v1/namespaces/a/secrets", 201)
+    stats.answered("PUT", "/api/v1/namespaces/a/secrets/b", 409)
+    stats.answered("GET", "/api/v1/secrets", 200, watches=True)
+    stats.answered("GET", "/api/v1/secrets", None)
+    stats.streams += [
+        StreamState("Secret", None),
+        StreamState("Secret", now - 7.0),
+        StreamState("PushSecret", None),
+    ]
+    stats.restarts["Secret", "failed"] = 2
+    metrics, _ = world([], cluster=stats)
+    text = await text_of(metrics)
+    assert samples(text, "syncret_api_requests_total") == {
+        'verb="create",kind="Secret",code="201"': 1,
+        'verb="update",kind="Secret",code="409"': 1,
+        'verb="watch",kind="Secret",code="200"': 1,
+        'verb="list",kind="Secret",code="<error>"': 1,
+    }
+    assert samples(text, "rest_client_requests_total")['code="409",method="PUT",host="10.0.0.1:443"'] == 1
+    assert samples(text, "syncret_conflicts_total") == {'kind="Secret"': 1}
+    assert samples(text, "syncret_stream_synced") == {'kind="Secret"': 0, 'kind="PushSecret"': 1}
+    assert samples(text, "syncret_stream_lag_seconds")['kind="Secret"'] >= 7
+    assert samples(text, "syncret_stream_restarts_total") == {'kind="Secret",why="failed"': 2}
+    assert samples(text, "syncret_leader_fence_seconds") == {"": 6.5}
+    assert samples(text, "leader_election_master_status") == {'name="l"': 1}
+    for name, value in (("api_writes_in_flight", 4), ("owed_status", 1), ("events_dropped_total", 3)):
+        assert samples(text, f"syncret_{name}") == {"": value}
+
+
+async def test_a_host_tells_nothing_of_clusters() -> None:
+    metrics, _ = world([])
+    text = await text_of(metrics)
+    assert "syncret_stream" not in text
+    assert "rest_client" not in text
 
 
 async def test_labels_are_escaped_and_malformed_objects_do_no_harm() -> None:

@@ -213,13 +213,13 @@ async def test_one_object_tells_so_much_and_no_more() -> None:
         tell(events, about=other)
         await asyncio.sleep(1)
         assert server.told() == [("updated", 25), ("updated", 1)]
-        assert events.dropped == 15
+        assert events.stats.events_dropped == 15
         await asyncio.sleep(300)
         tell(events)
         tell(events)
         await asyncio.sleep(1)
     assert server.told()[0] == ("updated", 26)
-    assert events.dropped == 16
+    assert events.stats.events_dropped == 16
 
 
 async def test_two_requests_at_once_and_an_outage_keeps_warnings() -> None:
@@ -234,7 +234,7 @@ async def test_two_requests_at_once_and_an_outage_keeps_warnings() -> None:
             tell(events, warning=number < 10, about=seen(f"e{number}"))
         tell(events, about=seen("one-more"))
         tell(events, about=seen("another"))
-        assert events.dropped == 2
+        assert events.stats.events_dropped == 2
         server.open.set()
         await asyncio.sleep(60)
     names = {event["involvedObject"]["name"] for event in server.events.values()}
@@ -255,7 +255,7 @@ async def test_what_is_refused_for_now_is_tried_again() -> None:
         tell(events)
         await asyncio.sleep(60)
     assert server.told() == [("updated", 1)]
-    assert events.dropped == 0
+    assert events.stats.events_dropped == 0
 
 
 async def test_an_event_whose_answer_was_lost_is_there_once() -> None:
@@ -287,7 +287,7 @@ async def test_what_is_refused_for_good_is_dropped(refusal: HomeError) -> None:
     async with running(server) as events:
         tell(events)
         await asyncio.sleep(600)
-        assert (server.requests, events.dropped) == (["create"], 1)
+        assert (server.requests, events.stats.events_dropped) == (["create"], 1)
         tell(events, "another")
         await asyncio.sleep(1)
     assert server.told() == [("another", 1)]
@@ -299,7 +299,7 @@ async def test_an_outage_that_does_not_end_is_given_up() -> None:
     async with running(server) as events:
         tell(events)
         await asyncio.sleep(600)
-        assert events.dropped == 1
+        assert events.stats.events_dropped == 1
         tell(events, "another")
         await asyncio.sleep(1)
     assert server.told() == [("another", 1)]

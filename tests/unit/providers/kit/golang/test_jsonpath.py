@@ -37,6 +37,7 @@ def test_answers(path: str, expected: dict[str, Any] | None) -> None:
     [
         pytest.param("$" + "..*" * 12, id="everything below everything"),
         pytest.param("(" * 1000 + "1" + ")" * 1000, id="nested"),
+        pytest.param("-" * 9000 + "1", id="negated"),
         pytest.param("$.a" * 5000, id="long"),
         pytest.param("$.x['canary\\q']", id="a bad escape"),
         pytest.param('$.canary["', id="an open string"),
