@@ -255,8 +255,8 @@ class Settings(Group, frozen=True):
     """Longest elapsed time for the templates of one object; 0: no limit. Example: 30s"""
 
     work_time: Seconds = 1.0
-    """Work that one sync of one object may take: paths into values, rewrites, conversions, templates and
-    local generators together; counted in steps, not by the clock.
+    """Work that one sync of one object may take: paths into values, rewrites, conversions, templates, what
+    its calls to stores compute and local generators together; counted in steps, not by the clock.
     Example: 5s"""
     work_memory: Count = 64_000_000
     """Bytes that one sync of one object may make, intermediate results included. Example: 256000000"""
