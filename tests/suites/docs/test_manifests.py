@@ -19,7 +19,7 @@ REGISTRY = Registry()
 SAMPLES = ROOT / "config" / "samples"
 FOLDERS = sorted(path for path in SAMPLES.iterdir() if path.is_dir() and path.name != "templating")
 """Samples of manifests; `templating` has templates and their data, and a test of its own."""
-OTHERS_KINDS = {"Pod"}
+OTHERS_KINDS = {"Pod", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
 """Kinds of Kubernetes that a page shows and that we do not read."""
 GUIDE = "docs/guides/writing-a-provider.md"
 """Its store is of the provider that the page itself brings; a test of its own judges it."""

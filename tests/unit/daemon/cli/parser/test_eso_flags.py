@@ -1,14 +1,20 @@
 """ESO's flags on `syncret run`: what each is here, what has no effect, what cannot be had."""
 
+from pathlib import Path
+
 import pytest
 
 from syncret.config.errors import ConfigError
+from syncret.config.meta import is_object
 from syncret.config.settings import Settings
 from syncret.config.settings_table import describe
+from syncret.config.text.yaml import parse_text
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.cli.parser.completion import commands_of
 from syncret.daemon.cli.parser.eso_flags import FLAGS, without_effect
 from syncret.daemon.cli.settings import settings_of_daemon
+
+ROOT = Path(__file__).parents[5]
 
 
 def settings(*flags: str) -> Settings:
@@ -121,3 +127,25 @@ def test_other_commands_do_not_take_them_and_the_help_does_not_list_them(
     assert "--client-qps" not in capsys.readouterr().out
     shown = {flag for command in commands_of(parser()) for word in command.flags for flag in word.spellings}
     assert not {flag.name for flag in FLAGS} & shown
+
+
+def test_the_guide_names_every_flag() -> None:
+    guide = (ROOT / "docs" / "guides" / "kubernetes.md").read_text()
+    assert [flag.name for flag in FLAGS if f"`{flag.name}`" not in guide] == []
+    settings_of_flags = {flag.setting.rpartition(".")[2] for flag in FLAGS} - {""}
+    assert [name for name in settings_of_flags if f"{name}`" not in guide] == []
+
+
+def test_the_container_of_the_guide_has_valid_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "docs" / "guides" / "kubernetes.md").read_text()
+    _, _, rest = text.partition("```yaml\nname: syncret\n")
+    (parsed,) = parse_text(rest.partition("```")[0].encode())
+    container = parsed.value
+    assert is_object(container)
+    monkeypatch.setenv("SYNCRET_MANIFESTS", "/manifests")
+    for variable in container["env"]:
+        if variable["name"].startswith("SYNCRET_"):
+            monkeypatch.setenv(variable["name"], variable["value"])
+    found = settings_of_daemon(parser().parse_args(container["args"]))
+    assert (found.kubernetes, found.listen, found.health_listen) == (True, ":8080", ":8082")
+    assert found.leader_election.enabled
