@@ -88,7 +88,7 @@ test-3.13: ## The fast tests, and the slow ones of sync and plan, on Python 3.13
 
 .PHONY: test-slow
 test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, real servers, walkthroughs, load (needs Go)
-	$(BIN)/python -m pytest -q -m "slow and not e2e and not faults and not conformance" $(TEST)
+	$(BIN)/python -m pytest -q -m "slow and not e2e and not faults and not conformance and not differential" $(TEST)
 
 .PHONY: conformance
 conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one), also on a real API server, and the provider suite (needs Go)
@@ -98,6 +98,11 @@ conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DI
 .PHONY: oracle
 oracle: $(DEV_READY) ## The engine against the operator's own Go packages (ORACLE_CASES=200000 for a long run; needs Go)
 	$(BIN)/python -m pytest -q -m oracle -o faulthandler_timeout=1200 tests/suites/oracle $(TEST)
+
+# Two API servers and the operator itself, which is built once, in minutes, into the user's cache.
+.PHONY: differential
+differential: $(DEV_READY) ## The same manifests to the operator and to us: what comes of them is equal (needs Go)
+	$(BIN)/python -m pytest -q -m differential -o faulthandler_timeout=1200 tests/real/differential $(TEST)
 
 SECONDS ?= 600
 .PHONY: fuzz

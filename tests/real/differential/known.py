@@ -1,0 +1,56 @@
+"""What is allowed to differ, scenario by scenario, and why."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+
+class Known(NamedTuple):
+    """One difference: where, and why."""
+
+    reason: str
+    places: str = r"^(ExternalSecret|Secret)/"
+    """A pattern that every difference of the scenario matches."""
+    is_sure: bool = True
+    """Whether it must show; what is a matter of time may be equal, too."""
+
+
+_DEFAULT: Final = Known("0.20.4 relies on its own CRDs to fill in conversionStrategy; those of 2.9 do not")
+_STORE: Final = Known(
+    "a change of a store wakes our ExternalSecrets; the operator tries again", is_sure=False
+)
+_SHARED: Final = Known(
+    "the operator's fake provider keeps what is pushed by the name of the store, for all namespaces",
+    is_sure=False,
+)
+_SOURCE: Final = Known("0.20.4 does not clean up when a source is deleted; 2.9 does", r"^PushSecret/")
+_DUPLICATE: Final = Known("0.20.4 pushes two keys to one place; 2.9 refuses it", r"^PushSecret/")
+
+KNOWN: Final[Mapping[str, Known]] = {
+    "externalsecret: extract.key-conversion-default": _DEFAULT,
+    "externalsecret (own): find.key-conversion-default": _DEFAULT,
+    "externalsecret (own): find.rewrite-sees-converted-keys": _DEFAULT,
+    "externalsecret: creationPolicy.merge-appears-later": Known(
+        "the operator does not hear of a Secret without its label, and looks again after the interval"
+    ),
+    "externalsecret (own): store.appears-later": _STORE,
+    "externalsecret (own): store.becomes-invalid": _STORE,
+    "externalsecret (own): clusterstore.label-added-later": _STORE,
+    "externalsecret (own): refresh.error-keeps-secret-and-version": _STORE,
+    "clusterexternalsecret (own): ces.namespace-removed-from-list": Known(
+        "the operator keeps its finalizer on a namespace that is no longer chosen, which then can never go",
+        r"^Namespace/[^.]*\.finalizers: ",
+    ),
+    "pushsecret: store.fake-roundtrip": _SHARED,
+    "pushsecret (own): store.fake-find-sees-what-was-pushed": _SHARED,
+    "pushsecret: deletionPolicy.source-secret-deleted": _SOURCE,
+    "pushsecret (own): deletionPolicy.source-deleted-and-back": _SOURCE,
+    "pushsecret (own): data.duplicate-remote-key": _DUPLICATE,
+    "pushsecret (own): data.duplicate-remote-key-and-property": _DUPLICATE,
+    "pushsecret: data.conversion-collision": Known(
+        "where a conversion fails, 0.20.4 has no entry for the store; ours is empty", r"\.syncedPushSecrets: "
+    ),
+    "pushsecret (own): selector.label-selector-one-lacks-the-key": Known(
+        "where a later source fails, 0.20.4 forgets what it pushed of the earlier ones",
+        r"\.syncedPushSecrets\.",
+    ),
+}
