@@ -6,17 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from syncret.config.manifests.loader import load_bytes
-from syncret.config.meta import Document
 from tests.real.e2e.process import daemon
 from tests.real.kubernetes.test_engine import CLEANUP, Cluster
-from tests.suites.docs.pages import ROOT, blocks
+from tests.suites.docs.test_kubernetes import shown
 from tests.support.servers.kube.crds import install
 from tests.support.servers.kube.running import KubeApi
 
 pytestmark = pytest.mark.slow
 
-GUIDE = ROOT / "docs" / "guides" / "kubernetes.md"
 NAMESPACE = "external-secrets"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 PLACES = {
@@ -37,14 +34,6 @@ def alone() -> Generator[KubeApi]:
         yield server
     finally:
         server.stop()
-
-
-def granted() -> list[Document]:
-    """The objects of the page."""
-    (block,) = [each for each in blocks(GUIDE, "yaml") if each.title == "rbac.yaml"]
-    return [
-        each.document for each in load_bytes(str(block), block.text.encode()) if each.document is not None
-    ]
 
 
 def kubeconfig_of(api: KubeApi, folder: Path) -> Path:
@@ -69,7 +58,7 @@ def kubeconfig_of(api: KubeApi, folder: Path) -> Path:
 def test_the_rules_of_the_guide_are_enough_and_nothing_is_denied(tmp_path: Path, alone: KubeApi) -> None:
     api = alone
     api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-    for document in granted():
+    for document in shown():
         api.create(PLACES[document["kind"]], document)
     shop = Cluster(api, api.namespace())
     shop.store(k="one")
