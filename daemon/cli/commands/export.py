@@ -1,17 +1,25 @@
-"""`syncret export`: schemas, CRDs, settings, a dashboard, completion, the man page, made from the code."""
+"""`syncret export`: schemas, CRDs, manifests, settings, a dashboard, completion, the man page."""
 
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from syncret.config.catalog import BrokenEntry
+from syncret.config.errors import ConfigError
 from syncret.config.resources.kinds import Kinds
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
+from syncret.daemon.cli.installation import INSTALLATION_FLAGS
 from syncret.daemon.cli.terminal import print_error
 
 if TYPE_CHECKING:  # settings are slow to import
     from syncret.config.settings import Group
+
+FLAGS: Final = {
+    "crds": {"serve_v1beta1": "--serve-v1beta1", "compat": "--compat"},
+    "manifests": INSTALLATION_FLAGS,
+}
+"""The flags of each document, by their attributes."""
 
 
 def run(options: Namespace) -> int:
@@ -20,6 +28,10 @@ def run(options: Namespace) -> int:
         _print(options)
     except _Wrong as wrong:
         print_error(wrong, wrong.hint)
+        return INVALID
+    except ConfigError as error:
+        for problem in error.problems:
+            print_error(problem)
         return INVALID
     except BrokenEntry as broken:
         print_error(broken, broken.hint)
@@ -30,9 +42,7 @@ def run(options: Namespace) -> int:
 def _print(options: Namespace) -> None:
     what: str = options.what
     name: str | None = options.name
-    if what != "crds" and (options.serve_v1beta1 or options.compat):
-        flag = "--serve-v1beta1" if options.serve_v1beta1 else "--compat"
-        raise _Wrong(f"{what} takes no {flag}", f"write: syncret export crds {flag}")
+    _check_flags(options)
     if what == "schema":
         _print_schema(name)
     elif what == "completion":
@@ -41,12 +51,22 @@ def _print(options: Namespace) -> None:
         raise _Wrong(f"{what} takes no {name}", f"write: syncret export {what}")
     elif what == "crds":
         _print_crds(serve_v1beta1=options.serve_v1beta1, compat=options.compat)
+    elif what == "manifests":
+        _print_manifests(options)
     elif what == "settings":
         sys.stdout.writelines(settings_lines())
     elif what == "dashboard":
         _print_dashboard()
     else:
         _print_man()
+
+
+def _check_flags(options: Namespace) -> None:
+    """Each flag belongs to one document."""
+    for document, flags in FLAGS.items():
+        for attribute, flag in flags.items():
+            if document != options.what and getattr(options, attribute):
+                raise _Wrong(f"{options.what} takes no {flag}", f"write: syncret export {document} {flag}")
 
 
 class _Wrong(Exception):
@@ -101,6 +121,16 @@ def _print_crds(*, serve_v1beta1: bool, compat: bool) -> None:
         kind = kinds.find(name)
         if kind is not None and kind.group:
             print_yaml(crd(kind, registry, serve_v1beta1=serve_v1beta1, compat=compat))
+
+
+def _print_manifests(options: Namespace) -> None:
+    from syncret.daemon.cli.installation import installation_of
+    from syncret.daemon.cli.printing import print_yaml
+    from syncret.daemon.install.render import render
+    from syncret.providers.registry import Registry
+
+    for document in render(installation_of(options), Registry()):
+        print_yaml(document)
 
 
 def _print_completion(shell: str | None) -> None:

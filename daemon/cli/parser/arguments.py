@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Final
 
 from syncret.daemon.cli.parser.eso_flags import eso_flags
+from syncret.daemon.cli.parser.export_flags import add_export
 from syncret.daemon.cli.parser.options import (
     DEFAULTS,
     NAMESPACE,
@@ -74,7 +75,7 @@ def parser() -> ArgumentParser:
     _simulate(commands)
     _template(commands)
     _providers(commands)
-    _export(commands)
+    add_export(commands)
     return top
 
 
@@ -355,41 +356,3 @@ def _providers(commands: Commands) -> None:
         "syncret providers",
     )
     output(command, "text", "json")
-
-
-def _export(commands: Commands) -> None:
-    command = add(
-        commands,
-        "export",
-        "print schemas, CRDs, settings, a dashboard, completion, the man page",
-        "schema KIND       the schema of one kind, as JSON\n"
-        "crds              CustomResourceDefinitions of all kinds, for a cluster\n"
-        "settings          a settings file with every setting, its default and its meaning\n"
-        "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its\n"
-        "                  variables choose the data source and the daemons\n"
-        "completion SHELL  for bash, zsh or fish\n"
-        "man               the man page",
-        "syncret export crds > crds.yaml",
-        "syncret export settings > /etc/syncret/syncret.yaml",
-        "syncret export dashboard > syncret.json",
-        "syncret export completion bash > /etc/bash_completion.d/syncret",
-        "syncret export man > /usr/share/man/man1/syncret.1",
-    )
-    command.add_argument(
-        "what",
-        choices=("schema", "crds", "settings", "dashboard", "completion", "man"),
-        help="what to print",
-    )
-    command.add_argument(
-        "name", nargs="?", metavar="KIND|SHELL", help="the kind of a schema, the shell of a completion"
-    )
-    command.add_argument(
-        "--serve-v1beta1",
-        action="store_true",
-        help="crds: serve external-secrets.io/v1beta1 as well, for clients that still ask for it",
-    )
-    command.add_argument(
-        "--compat",
-        action="store_true",
-        help="crds: without rules between fields (CEL), for Kubernetes before 1.30",
-    )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from syncret.config.meta import Document
 from syncret.config.settings import Group, Settings
 from syncret.config.settings_layers import load_group, load_settings
 from syncret.config.settings_table import describe
@@ -195,3 +196,78 @@ def test_the_man_page_is_one() -> None:
     )
     told = [line for line in checked.stdout.decode().splitlines() if "missing date" not in line]
     assert told == []
+
+
+IMAGE = ("--image", "registry.example/syncret:0.1.0")
+
+
+def manifests(capsys: pytest.CaptureFixture[str], *flags: str) -> dict[str, list[Document]]:
+    """What is printed, by kind."""
+    code, text, error = run(capsys, "manifests", *IMAGE, *flags)
+    assert (code, error) == (0, "")
+    found: dict[str, list[Document]] = {}
+    for each in yaml.safe_load_all(text):
+        found.setdefault(each["kind"], []).append(each)
+    return found
+
+
+def test_manifests_of_one_replica(capsys: pytest.CaptureFixture[str]) -> None:
+    found = manifests(capsys)
+    assert set(found) == {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Deployment", "Service"}
+    (deployment,) = found["Deployment"]
+    assert deployment["spec"]["replicas"] == 1
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == IMAGE[1]
+
+
+def test_each_flag_of_manifests_has_its_effect(capsys: pytest.CaptureFixture[str]) -> None:
+    found = manifests(
+        capsys,
+        *("--name", "secrets", "--namespace", "ops", "--only-namespace", "payments", "--replicas", "3"),
+        *("--min-available", "50%", "--service-account", "theirs", "--generic-target", "Deployments.apps"),
+        *("--pull-secret", "registry", "--network-policy", "--service-monitor", "--set", "logLevel=debug"),
+    )
+    assert "ServiceAccount" not in found
+    (deployment,) = found["Deployment"]
+    assert (deployment["metadata"]["name"], deployment["metadata"]["namespace"]) == ("secrets", "ops")
+    assert deployment["spec"]["replicas"] == 3
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["serviceAccountName"] == "theirs"
+    assert pod["imagePullSecrets"] == [{"name": "registry"}]
+    assert {"logLevel=debug", "payments", "allowGenericTargets=true"} <= set(pod["containers"][0]["args"])
+    (budget,) = found["PodDisruptionBudget"]
+    assert budget["spec"]["minAvailable"] == "50%"
+    assert {"NetworkPolicy", "ServiceMonitor"} <= set(found)
+    rules = [rule for role in found["Role"] for rule in role["rules"]]
+    assert [rule["resources"] for rule in rules if rule["apiGroups"] == ["apps"]] == [["deployments"]]
+    assert {role["metadata"]["namespace"] for role in found["Role"]} == {"ops", "payments", "default"}
+
+
+def test_of_several_replicas_an_eviction_leaves_one(capsys: pytest.CaptureFixture[str]) -> None:
+    (budget,) = manifests(capsys, "--replicas", "2")["PodDisruptionBudget"]
+    assert budget["spec"]["minAvailable"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("manifests",), "--image: is missing (write --image REPOSITORY:TAG"),
+        (("manifests", "--image", "syncret"), "image: has no tag (write syncret:TAG"),
+        (("manifests", *IMAGE, "--min-available", "x"), "--min-available x: is no number of replicas"),
+        (("manifests", *IMAGE, "--set", "a"), "--set a: has no value (write --set NAME=VALUE)"),
+        (("manifests", *IMAGE, "--set", "logLevl=info"), "did you mean logLevel?"),
+        (
+            ("manifests", *IMAGE, "--compat"),
+            "manifests takes no --compat (write: syncret export crds --compat)",
+        ),
+        (
+            ("crds", "--replicas", "2"),
+            "crds takes no --replicas (write: syncret export manifests --replicas)",
+        ),
+    ],
+)
+def test_manifests_that_cannot_be(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    code, text, error = run(capsys, *arguments)
+    assert (code, text) == (2, "")
+    assert message in error

@@ -1,0 +1,90 @@
+"""The flags of `syncret export manifests` as an Installation."""
+
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from syncret.config.errors import ConfigError, Problem
+
+if TYPE_CHECKING:  # settings are slow to import
+    from syncret.daemon.install.installation import Installation, TargetResource
+
+INSTALLATION_FLAGS: Final = {
+    "image": "--image",
+    "installation": "--name",
+    "namespace": "--namespace",
+    "only_namespace": "--only-namespace",
+    "replicas": "--replicas",
+    "min_available": "--min-available",
+    "service_account": "--service-account",
+    "generic_target": "--generic-target",
+    "pull_secret": "--pull-secret",
+    "network_policy": "--network-policy",
+    "service_monitor": "--service-monitor",
+    "set": "--set",
+}
+"""By their attributes."""
+
+_SEVERAL: Final = 2
+
+
+def installation_of(options: Namespace) -> "Installation":
+    """What the flags say; what they leave out is as Installation has it. Raises ConfigError."""
+    from syncret.daemon.install.installation import (
+        Installation,
+        NetworkPolicy,
+        Pod,
+        ServiceAccount,
+        ServiceMonitor,
+    )
+
+    if not options.image:
+        hint = "write --image REPOSITORY:TAG: `docker build -t REPOSITORY:TAG .` makes it"
+        raise ConfigError([Problem(path="--image", message="is missing", hint=hint)])
+    replicas = 1 if options.replicas is None else options.replicas
+    account = options.service_account
+    return Installation(
+        image=options.image,
+        name=options.installation or "syncret",
+        namespace=options.namespace or "syncret",
+        replicas=replicas,
+        only_namespace=options.only_namespace or "",
+        settings=_settings(options.set or ()),
+        generic_targets=tuple(_targets(options.generic_target or ())),
+        service_account=ServiceAccount(create=not account, name=account or ""),
+        pod=Pod(pull_secrets=tuple(options.pull_secret or ())),
+        min_available=_available(options.min_available, replicas),
+        network_policy=NetworkPolicy() if options.network_policy else None,
+        service_monitor=ServiceMonitor() if options.service_monitor else None,
+    )
+
+
+def _settings(pairs: Iterable[str]) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            problem = Problem(path=f"--set {pair}", message="has no value", hint="write --set NAME=VALUE")
+            raise ConfigError([problem])
+        found[name] = text
+    return found
+
+
+def _targets(names: Iterable[str]) -> "Iterator[TargetResource]":
+    from syncret.daemon.install.installation import TargetResource
+
+    for name in names:
+        resource, _, group = name.partition(".")
+        yield TargetResource(group=group, resources=(resource.lower(),))
+
+
+def _available(text: str | None, replicas: int) -> int | str | None:
+    """As it is written, or one of several: a node that is drained never takes the last one."""
+    if text is None:
+        return 1 if replicas >= _SEVERAL else None
+    if text.isascii() and text.removesuffix("%").isdigit():
+        return int(text) if text.isdigit() else text
+    hint = "write a number or a share, such as 1 or 50%"
+    raise ConfigError(
+        [Problem(path=f"--min-available {text}", message="is no number of replicas", hint=hint)]
+    )

@@ -1,0 +1,103 @@
+"""The command line of `syncret export`: which document, and what can be chosen about it."""
+
+from argparse import ArgumentParser
+
+from syncret.daemon.cli.parser.options import NAME, NAMESPACE, Commands, add
+
+
+def add_export(commands: Commands) -> None:
+    """Add the command."""
+    command = add(
+        commands,
+        "export",
+        "print schemas, CRDs, manifests, settings, a dashboard, completion, the man page",
+        "schema KIND       the schema of one kind, as JSON\n"
+        "crds              CustomResourceDefinitions of all kinds, for a cluster\n"
+        "manifests         the daemon in a cluster: account, roles, Deployment, Service and more\n"
+        "settings          a settings file with every setting, its default and its meaning\n"
+        "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its\n"
+        "                  variables choose the data source and the daemons\n"
+        "completion SHELL  for bash, zsh or fish\n"
+        "man               the man page",
+        "syncret export crds > crds.yaml",
+        "syncret export manifests --image registry.example/syncret:0.1.0 > syncret.yaml",
+        "syncret export settings > /etc/syncret/syncret.yaml",
+        "syncret export dashboard > syncret.json",
+        "syncret export completion bash > /etc/bash_completion.d/syncret",
+        "syncret export man > /usr/share/man/man1/syncret.1",
+    )
+    command.add_argument(
+        "what",
+        choices=("schema", "crds", "manifests", "settings", "dashboard", "completion", "man"),
+        help="what to print",
+    )
+    command.add_argument(
+        "name", nargs="?", metavar="KIND|SHELL", help="the kind of a schema, the shell of a completion"
+    )
+    command.add_argument(
+        "--serve-v1beta1",
+        action="store_true",
+        help="crds: serve external-secrets.io/v1beta1 as well, for clients that still ask for it",
+    )
+    command.add_argument(
+        "--compat",
+        action="store_true",
+        help="crds: without rules between fields (CEL), for Kubernetes before 1.30",
+    )
+    _installation(command)
+
+
+def _installation(command: ArgumentParser) -> None:
+    """What can be chosen about an installation; the flags have no defaults here, so that others can tell."""
+    group = command.add_argument_group("manifests")
+    group.add_argument("--image", metavar="REPO:TAG", help="the image; there is no default")
+    group.add_argument(
+        "--name", dest="installation", metavar=NAME, help="name of all objects (default: syncret)"
+    )
+    group.add_argument(
+        "--namespace", metavar=NAMESPACE, help="where the daemon runs; it must exist (default: syncret)"
+    )
+    group.add_argument(
+        "--only-namespace",
+        metavar=NAMESPACE,
+        help="the only namespace to work in, by Roles; cluster-scoped stores and generators still need a "
+        "ClusterRole, unless --set process.clusterStore=false (default: the whole cluster)",
+    )
+    group.add_argument(
+        "--replicas",
+        type=int,
+        metavar="N",
+        help="with several, one is active by a Lease and the others take over (default: 1)",
+    )
+    group.add_argument(
+        "--min-available",
+        metavar="N|N%",
+        help="how many an eviction leaves, by a PodDisruptionBudget (default: 1 of several replicas)",
+    )
+    group.add_argument(
+        "--service-account",
+        metavar=NAME,
+        help="an account that exists; the roles are bound to it (default: a new one)",
+    )
+    group.add_argument(
+        "--generic-target",
+        action="append",
+        metavar="RESOURCE[.GROUP]",
+        help="resources besides Secrets that ExternalSecrets may write, such as deployments.apps; may be "
+        "repeated",
+    )
+    group.add_argument("--pull-secret", action="append", metavar=NAME, help="a Secret to pull the image with")
+    group.add_argument(
+        "--network-policy",
+        action="store_true",
+        help="a NetworkPolicy: only the port of metrics and probes can be reached",
+    )
+    group.add_argument(
+        "--service-monitor", action="store_true", help="a ServiceMonitor, for the Prometheus operator"
+    )
+    group.add_argument(
+        "--set",
+        action="append",
+        metavar="NAME=VALUE",
+        help="a setting of the daemon (`syncret export settings` lists them all); may be repeated",
+    )
