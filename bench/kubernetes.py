@@ -167,7 +167,7 @@ def _object(number: int) -> Document:
         "apiVersion": "external-secrets.io/v1",
         "kind": "ExternalSecret",
         "metadata": {"name": f"app-{number}"},
-        "spec": {"refreshInterval": "1h", "secretStoreRef": {"name": "vault"}, "data": data},
+        "spec": {"refreshInterval": "1000h", "secretStoreRef": {"name": "vault"}, "data": data},
     }
 
 
