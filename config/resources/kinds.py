@@ -7,7 +7,7 @@ model is imported when its first document is read.
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, get_origin
 
 from msgspec import Meta, Struct
 
@@ -15,7 +15,9 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource, WebhookRule
-from syncret.config.settings import Process, Settings
+
+if TYPE_CHECKING:  # the settings take time to import, and most that ask for kinds need none
+    from syncret.config.settings import Process, Settings
 
 Role: TypeAlias = Literal["store", "sync", "push", "fan_out", "generator", "record", "core"]
 """What a kind is for: `sync` reads values from stores and `push` writes them there, `fan_out` creates objects
@@ -341,7 +343,7 @@ class Kinds:
         return model
 
 
-def switched_off(process: Process) -> frozenset[str]:
+def switched_off(process: "Process") -> frozenset[str]:
     """The kinds that the setting `process` turns off."""
     is_on = {
         CLUSTER_SECRET_STORE.kind: process.cluster_store,
@@ -353,7 +355,7 @@ def switched_off(process: Process) -> frozenset[str]:
     return frozenset(kind for kind, on in is_on.items() if not on)
 
 
-def not_watched(settings: Settings) -> frozenset[str]:
+def not_watched(settings: "Settings") -> frozenset[str]:
     """The kinds that a daemon in a cluster does not look at, by its settings."""
     off = switched_off(settings.process) - {SECRET_STORE.kind}  # those of another daemon may be used
     if settings.namespace and not settings.process.cluster_store:
