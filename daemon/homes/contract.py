@@ -20,7 +20,6 @@ from syncret.config.errors import Problem
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.providers.contract import IssuedToken
-from syncret.providers.errors import Malformed
 
 M = TypeVar("M")
 
@@ -220,16 +219,6 @@ class NotDurable(StorageUnavailable):
     def __init__(self, message: str, stored: StoredObject | None, *, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.stored = stored
-
-
-def no_token(account: ObjectRef, audiences: Sequence[str], seconds: int) -> Malformed:
-    """The refusal of a home without an API server."""
-    receiver = f"for {', '.join(audiences)}" if audiences else "for its API server"
-    return Malformed(
-        f'ServiceAccount "{account.name}" of namespace "{account.namespace}": nobody here can issue a token '
-        f"of {seconds} s {receiver}",
-        hint="this home has no API server: let the store refer to a Secret",
-    )
 
 
 class IssuedTokens(Protocol):

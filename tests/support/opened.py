@@ -13,7 +13,7 @@ from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import OwnIdentity
 from syncret.daemon.engine.templates import Templates
-from syncret.daemon.homes.contract import no_token
+from syncret.daemon.homes.memory.cluster import no_token
 from syncret.providers import testing
 from syncret.providers.contract import IssuedToken, OpenContext
 from syncret.providers.kit.ambient.door import Door, OnUnlisted

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import no_token
+from syncret.daemon.homes.memory.cluster import no_token
 from syncret.providers.contract import IssuedToken
 
 

@@ -25,7 +25,6 @@ from syncret.daemon.homes.contract import (
     Invalid,
     ManifestPlace,
     StoredObject,
-    no_token,
 )
 from syncret.daemon.homes.memory import kinds, requests
 from syncret.daemon.homes.memory.garbage_collector import GarbageCollector
@@ -41,6 +40,7 @@ from syncret.daemon.homes.memory.plugins import (
 from syncret.daemon.homes.memory.requests import WriteRequest, merged
 from syncret.daemon.homes.memory.watch import Broadcaster, Watch
 from syncret.providers.contract import IssuedToken
+from syncret.providers.errors import Malformed
 
 
 class _Labelled(msgspec.Struct, frozen=True):
@@ -328,3 +328,13 @@ class MemoryCluster:
 def _check_version(found: StoredObject, seen: StoredObject) -> None:
     if (found.uid, found.resource_version) != (seen.uid, seen.resource_version):
         raise Conflict(f"{seen.ref}: the object has been modified; read it again")
+
+
+def no_token(account: ObjectRef, audiences: Sequence[str], seconds: int) -> Malformed:
+    """The refusal of a home without an API server."""
+    receiver = f"for {', '.join(audiences)}" if audiences else "for its API server"
+    return Malformed(
+        f'ServiceAccount "{account.name}" of namespace "{account.namespace}": nobody here can issue a token '
+        f"of {seconds} s {receiver}",
+        hint="this home has no API server: let the store refer to a Secret",
+    )
