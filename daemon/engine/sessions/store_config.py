@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias, cast
+from functools import cache
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias, cast, get_args, get_origin
 
 import msgspec
 
@@ -22,6 +23,8 @@ RATE = "syncret.dev/requests-per-second"
 BURST = "syncret.dev/burst"
 
 _Selector: TypeAlias = SecretKeySelector | ServiceAccountSelector | CAProvider
+_SELECTORS: Final = (SecretKeySelector, ServiceAccountSelector, CAProvider)
+_PLAIN: Final = frozenset({str, int, float, bool, bytes, type(None), ...})
 
 
 class SessionKey(NamedTuple):
@@ -125,8 +128,9 @@ def _selectors(part: object) -> Iterator[_Selector]:
             if part.name:
                 yield part
         case msgspec.Struct():
-            for name in part.__struct_fields__:
-                yield from _selectors(getattr(part, name))
+            if _may_select(type(part)):
+                for name in part.__struct_fields__:
+                    yield from _selectors(getattr(part, name))
         case tuple() | list():
             for each in cast("Iterable[object]", part):
                 yield from _selectors(each)
@@ -135,6 +139,28 @@ def _selectors(part: object) -> Iterator[_Selector]:
                 yield from _selectors(each)
         case _:
             return
+
+
+@cache
+def _may_select(model: type[msgspec.Struct]) -> bool:
+    """Whether an object of this model can have a selector: none of a thousand entries of a fake store has."""
+    return _leads_to_selector(model, {model})
+
+
+def _leads_to_selector(kind: object, seen: set[object]) -> bool:
+    """Whether a selector can be part of a value of this type, as far as types tell."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        if issubclass(kind, _SELECTORS):
+            return True
+        inner = tuple(field.type for field in msgspec.structs.fields(kind))
+    elif not inner:
+        return kind not in _PLAIN
+    elif origin is Literal:
+        return False
+    elif origin is Annotated:
+        inner = inner[:1]
+    return any(_leads_to_selector(each, seen | {each}) for each in inner if each not in seen)
 
 
 def _unfit(stored: StoredObject) -> Malformed:
