@@ -1,4 +1,4 @@
-"""Ten thousand changes to one object within a second: how often it is reconciled, and what wins."""
+"""Floods: ten thousand changes to one object within a second, and a hundred answers of 8 MiB at once."""
 
 import os
 import time
@@ -8,6 +8,7 @@ from typing import Final
 
 from bench.estate import SHARED_MEMORY, Estate, daemon, estate
 from bench.figures import Figure
+from tests.faults.measureless import LIMIT, READS, STORES, weighed
 
 CHANGES: Final = 10_000
 RECONCILES: Final = 3
@@ -16,6 +17,19 @@ METRIC: Final = "externalsecret_sync_calls_total"
 
 
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
+    """How often the object is reconciled, and what wins; what memory the answers take at most."""
+    yield from _changes(folder, smoke=smoke)
+    stores = STORES[-1:] if smoke else STORES
+    taken = weighed(folder / "answers", "large", stores)
+    yield Figure(
+        f"{READS} answers of 8 MiB of {len(stores)} stores at once: peak of memory above the base",
+        f"<= {LIMIT:.0f} MiB",
+        f"{taken.over:.0f} MiB",
+        taken.over <= LIMIT,
+    )
+
+
+def _changes(folder: Path, *, smoke: bool) -> Iterator[Figure]:
     """A daemon on a host; its one manifest is replaced again and again by a writer in a hurry."""
     changes = 100 if smoke else CHANGES
     parent = SHARED_MEMORY if SHARED_MEMORY.is_dir() else folder  # few disks take ten thousand files a second

@@ -325,7 +325,7 @@ class AnswerMemory:
             self._go_on(waiter)
 
     def _first(self) -> _Waiter:
-        """The one that holds most, as it is released soonest; or of the store of which least is held."""
+        """What holds most, as it is released soonest; or the oldest of a store of which least is held."""
         held = self._held_of_stores()
 
         def order(waiter: _Waiter) -> tuple[bool, int]:
@@ -335,9 +335,11 @@ class AnswerMemory:
         return max(self._waiting, key=order)
 
     def _held_of_stores(self) -> Counter[str]:
+        """What is held of each store, but for readers that wait: many must not wait longer than one."""
         held: Counter[str] = Counter()
         for share in self._holders:
-            held[share.owner] += share.size
+            if not share.waits:
+                held[share.owner] += share.size
         return held
 
     def _anything_goes_on(self) -> bool:

@@ -263,6 +263,8 @@ class Endless:
         return {"metadata": {"continue": self._next(page)}, "items": found}
 
     def _vault(self, request: web.Request) -> Mapping[str, Any]:
+        if "/sys/mounts/" in request.path:
+            return {"data": {"type": "kv", "options": {"version": "2"}}}
         if "list" not in request.query:
             return {"data": {"data": {"a": self.value}, "metadata": {"version": 1}}}
         depth = request.path.count("folder")

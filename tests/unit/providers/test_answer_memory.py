@@ -102,6 +102,24 @@ async def test_of_those_that_begin_the_store_of_which_least_is_held_goes_first()
     await greedy
 
 
+async def test_a_store_of_which_many_readers_wait_waits_no_longer_than_others() -> None:
+    """Each that waits holds a little; another store, which reads again and again, had the room each time."""
+    memory = AnswerMemory()
+    held = Share(memory, "held")
+    await held.take(ROOM)
+    many = [Share(memory, "many") for _ in range(10)]
+    for share in many:
+        share.add(BUFFERED)
+    first, *rest = [await waits(share, ROOM // 2) for share in many]
+    again = await waits(Share(memory, "again"), ROOM // 2)
+
+    held.release()
+    await first
+    assert not again.done()
+    for task in (*rest, again):
+        task.cancel()
+
+
 async def test_a_cancelled_wait_leaves_nothing_behind() -> None:
     memory = AnswerMemory()
     first, second = Share(memory), Share(memory)
