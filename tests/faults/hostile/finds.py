@@ -48,10 +48,10 @@ def _find(**query: Any) -> Document:  # noqa: ANN401  # fields of `find`
 CASES: Final = (
     Hostile(
         name="find-names",
-        tried="`find` over 45,000 names",
+        tried="`find` over 40,000 names",
         end="any",
         says=BOUNDED,
-        manifest=same(fake(_names(45_000)), external(data_from=[_find(name={"regexp": "9$"})])),
+        manifest=same(fake(_names(40_000)), external(data_from=[_find(name={"regexp": "9$"})])),
     ),
     Hostile(
         name="find-often",
@@ -67,11 +67,11 @@ CASES: Final = (
     ),
     Hostile(
         name="find-converted",
-        tried="45,000 names that are converted, and decoded",
+        tried="40,000 names that are converted, and decoded",
         end="any",
         says=BOUNDED,
         manifest=same(
-            fake(_names(45_000)),
+            fake(_names(40_000)),
             external(
                 data_from=[
                     _find(

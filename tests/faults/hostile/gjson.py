@@ -6,6 +6,7 @@ from typing import Final
 from tests.faults.hostile.manifests import (
     LIMITS,
     MIB,
+    End,
     Hostile,
     external,
     extract,
@@ -19,12 +20,18 @@ from tests.faults.hostile.manifests import (
 
 
 def _paths(
-    name: str, tried: str, value: str, *paths: str, says: str = f"{LIMITS}|does not exist", **how: bool
+    name: str,
+    tried: str,
+    value: str,
+    *paths: str,
+    says: str = f"{LIMITS}|does not exist",
+    end: End = "not ready",
+    quick: bool = False,
 ) -> Hostile:
     """One value, of which these properties are read."""
     reads = [read(property=path, to=f"k{number}") for number, path in enumerate(paths)]
     manifest = same(fake({"k": value}), external(data=reads))
-    return Hostile(name=name, tried=tried, manifest=manifest, says=says, quick=how.get("quick", False))
+    return Hostile(name=name, tried=tried, manifest=manifest, says=says, end=end, quick=quick)
 
 
 def _of_answer(name: str, tried: str, body: str, path: str, says: str = LIMITS) -> Hostile:
@@ -92,6 +99,7 @@ CASES: Final = (
         _value(400_000),
         'items.#(name%"*a*a*a*a*a*a*a*b")#|#(name%"*a*a*a*a*b")#.name',
         says=f"{LIMITS}|exist|found",
+        end="any",
     ),
     _of_answer(
         "gjson-deep",

@@ -88,10 +88,10 @@ CASES: Final = (
     ),
     Hostile(
         name="regexp-find",
-        tried="`find` with an expression of large classes over 45,000 names",
+        tried="`find` with an expression of large classes over 40,000 names",
         manifest=many(
             lambda: (
-                fake({f"key-{n:05}": "v" for n in range(45_000)}),
+                fake({f"key-{n:05}": "v" for n in range(40_000)}),
                 external(data_from=[{"find": {"name": {"regexp": f"(({CLASS}*)*{CLASS}{{500}})*x"}}}]),
             )
         ),
