@@ -62,7 +62,10 @@ def weighed(folder: Path, mode: str, stores: Collection[str]) -> Weighed:
             base = _memory(running, "VmRSS")
             _ask(url, mode)
             failed = partial(_failures, running, stores)
-            until(lambda: _gone(running) or len(failed()) == len(stores), "all failed", _LONGEST, every=0.2)
+            needed = (
+                1 if mode == "slow" else len(stores)
+            )  # a hundred that take turns, one second each, take long
+            until(lambda: _gone(running) or len(failed()) >= needed, "failed", _LONGEST, every=0.2)
             return Weighed(base, _memory(running, "VmHWM"), failed(), running.stderr)
 
 
