@@ -17,6 +17,12 @@ from tests.suites.corpus.runners.comparing import is_list
 World: TypeAlias = Mapping[str, Document]
 """The objects of a scenario in a form that can be compared, by kind, namespace and name."""
 
+NOT_SAID: Final = ("StoreUnmaintained",)
+"""Events of the operator alone. That nobody maintains a provider is a warning of our admission."""
+
+SILENT: Final = ("ClusterExternalSecret", "ClusterPushSecret")
+"""Kinds of which the operator tells nothing; we tell which namespaces failed."""
+
 _METADATA: Final = ("labels", "annotations", "finalizers", "generateName")
 _CLEANUP: Final = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 _STATE_LABEL: Final = "generators.external-secrets.io/owner-key"
@@ -28,8 +34,22 @@ class Snapshot:
     def __init__(self, objects: Sequence[StoredObject]) -> None:
         self._names = {stored.uid: f"{stored.ref.kind}/{stored.ref.name}" for stored in objects}
         self._within: dict[str, list[StoredObject]] = {}
+        self._events: dict[tuple[str, str], set[str]] = {}
         for stored in sorted(objects, key=lambda each: each.ref):
+            if stored.ref.kind == "Event":
+                self._take_event(stored.document)
+                continue
             self._within.setdefault(stored.ref.namespace or f"/{stored.ref.name}", []).append(stored)
+
+    def _take_event(self, event: Document) -> None:
+        """Which events there were: neither how many, nor in which words."""
+        about = event["involvedObject"]
+        if event["reason"] in NOT_SAID or about["kind"] in SILENT:
+            return
+        source = member(event, "source").get("component") or "nobody"
+        told = f"{event['type']} {event['reason']} from {source}"
+        place = about.get("namespace") or f"/{about['name']}"
+        self._events.setdefault((place, f"{about['kind']}/{about['name']}"), set()).add(told)
 
     def world(self, scenario: Scenario) -> World:
         """The objects of a scenario."""
@@ -44,6 +64,9 @@ class Snapshot:
                 found[f"{kind}/{namespace}/{name}"] = _comparable(
                     stored, self._names, is_drawn=scenario.is_drawn
                 )
+        for (place, about), told in self._events.items():
+            if place in scenario.namespaces or place.removeprefix("/") in scenario.names:
+                found[f"Events/{place}/{about}"] = dict.fromkeys(sorted(told), True)
         return found
 
 

@@ -8,7 +8,7 @@ class Known(NamedTuple):
     """One difference: where, and why."""
 
     reason: str
-    places: str = r"^(ExternalSecret|Secret)/"
+    places: str = r"^(ExternalSecret|Secret|Events)/"
     """A pattern that every difference of the scenario matches."""
     is_sure: bool = True
     """Whether it must show; what is a matter of time may be equal, too."""
@@ -18,12 +18,10 @@ _DEFAULT: Final = Known("0.20.4 relies on its own CRDs to fill in conversionStra
 _STORE: Final = Known(
     "a change of a store wakes our ExternalSecrets; the operator tries again", is_sure=False
 )
-_SHARED: Final = Known(
-    "the operator's fake provider keeps what is pushed by the name of the store, for all namespaces",
-    is_sure=False,
+_SOURCE: Final = Known(
+    "0.20.4 does not clean up when a source is deleted; 2.9 does", r"^(PushSecret|Events)/"
 )
-_SOURCE: Final = Known("0.20.4 does not clean up when a source is deleted; 2.9 does", r"^PushSecret/")
-_DUPLICATE: Final = Known("0.20.4 pushes two keys to one place; 2.9 refuses it", r"^PushSecret/")
+_DUPLICATE: Final = Known("0.20.4 pushes two keys to one place; 2.9 refuses it", r"^(PushSecret|Events)/")
 
 KNOWN: Final[Mapping[str, Known]] = {
     "externalsecret: extract.key-conversion-default": _DEFAULT,
@@ -40,12 +38,24 @@ KNOWN: Final[Mapping[str, Known]] = {
         "the operator keeps its finalizer on a namespace that is no longer chosen, which then can never go",
         r"^Namespace/[^.]*\.finalizers: ",
     ),
-    "pushsecret: store.fake-roundtrip": _SHARED,
-    "pushsecret (own): store.fake-find-sees-what-was-pushed": _SHARED,
     "pushsecret: deletionPolicy.source-secret-deleted": _SOURCE,
     "pushsecret (own): deletionPolicy.source-deleted-and-back": _SOURCE,
     "pushsecret (own): data.duplicate-remote-key": _DUPLICATE,
     "pushsecret (own): data.duplicate-remote-key-and-property": _DUPLICATE,
+    "externalsecret: deletionPolicy.delete-es-deletes-secret": Known(
+        "the operator tells nothing of the target that it deletes with its ExternalSecret", r"^Events/"
+    ),
+    "policies: Merge, Merge, immutable": Known(
+        "the operator writes the metadata, then all from the version before it: a conflict, and no event",
+        r"^Events/",
+        is_sure=False,
+    ),
+    "externalsecret: deletionPolicy.delete-with-orphan": Known(
+        "where the target may not be deleted, ours tells that alone, not what the provider lacks", r"^Events/"
+    ),
+    "pushsecret: template.error-no-condition": Known(
+        "the operator tells nothing of a template that fails; we do", r"^Events/"
+    ),
     "pushsecret: data.conversion-collision": Known(
         "where a conversion fails, 0.20.4 has no entry for the store; ours is empty", r"\.syncedPushSecrets: "
     ),

@@ -42,7 +42,7 @@ def _store(namespace: str, **values: str) -> Document:
     return {
         "apiVersion": "external-secrets.io/v1",
         "kind": "SecretStore",
-        "metadata": {"name": "store", "namespace": namespace},
+        "metadata": {"name": "policies", "namespace": namespace},
         "spec": {"provider": {"fake": {"data": data}}},
     }
 
@@ -77,7 +77,7 @@ def policies() -> Iterator[Scenario]:
             "metadata": {"name": _NAME, "namespace": namespace, "labels": {"team": "a"}},
             "spec": {
                 "refreshInterval": "1h",
-                "secretStoreRef": {"name": "store", "kind": "SecretStore"},
+                "secretStoreRef": {"name": "policies", "kind": "SecretStore"},
                 "target": {"creationPolicy": creation, "deletionPolicy": deletion},
                 "dataFrom": [{"find": {"name": {"regexp": "^[ab]$"}}}],
             },

@@ -91,7 +91,9 @@ def _isolated(case: Case, mark: str) -> Scenario:
     given: Mapping[str, Document] = case.body.get("namespaces") or {}
     labels = {str(value) for content in given.values() for value in member(content or {}, "labels").values()}
     names |= given.keys()
-    changed = {name: f"{name}-{mark}" for name in names | namespaces | labels}
+    # The operator's fake provider keeps what is pushed by the name of the store, for all namespaces.
+    stores = {document["metadata"]["name"] for document in objects if document["kind"] == "SecretStore"}
+    changed = {name: f"{name}-{mark}" for name in names | namespaces | labels | stores}
     renamed: Sequence[Document] = _renamed(steps, changed)
     return Scenario(
         f"{case.family}: {case.id}",

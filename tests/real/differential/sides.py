@@ -18,7 +18,7 @@ from tests.support.servers.kube.running import KubeApi
 AT_ONCE: Final = 16
 _GROUP: Final = "external-secrets.io"
 KINDS: Final = (
-    *(GroupKind("", kind) for kind in ("Secret", "ConfigMap", "Namespace")),
+    *(GroupKind("", kind) for kind in ("Secret", "ConfigMap", "Namespace", "Event")),
     *(GroupKind(_GROUP, kind) for kind in ("ExternalSecret", "PushSecret", "SecretStore")),
     *(GroupKind(_GROUP, f"Cluster{kind}") for kind in ("ExternalSecret", "PushSecret", "SecretStore")),
     GroupKind("generators.external-secrets.io", "GeneratorState"),

@@ -48,6 +48,8 @@ async def played(theirs: KubeApi, ours: KubeApi) -> Mapping[str, Sequence[Ended]
         await stack.enter_async_context(
             run_engine(homes[2], registry=registry, settings=Settings(), clock=Clock())
         )
+        events = asyncio.create_task(homes[2].run(), name="home")
+        stack.callback(events.cancel)
         return await play(SCENARIOS, Side(homes[0], theirs), Side(homes[1], ours))
 
 

@@ -185,7 +185,7 @@ def _update(resource: ExternalSecret, found: Document, desired: Document, done: 
         before=found,
         document=desired,
         field_manager=field_manager(resource),
-        event=Event("Updated", f"{ref} updated"),
+        event=Event("Updated", f"{ref} updated") if whole else None,
         refused=_failed(resource, "could not update secret", bound=done.bound),
     )
     actions = () if desired == found else (update,)

@@ -241,6 +241,7 @@ def test_of_an_immutable_secret_only_metadata_is_written() -> None:
     assert update.document is not None
     assert update.document["metadata"]["labels"]["team"] == "blue"
     assert update.document["data"] == data("old")
+    assert update.event is None
     assert found.verdict.message == "could not update secret, target is immutable"
     assert found.verdict.bound == "x"
     assert isinstance(found.verdict.error, Refusal)
