@@ -92,7 +92,7 @@ CASES: Final = (
     _text(
         "template-bcrypt",
         "1,000 bcrypt hashes",
-        "{{ range until 1000 }}" + '{{ bcrypt "p" }}{{ htpasswd "u" "p" }}' + ENDS,
+        "{{ range until 1000 }}" + '{{ bcrypt "p" }}{{ htpasswd "u" "p" "bcrypt" }}' + ENDS,
     ),
     _text(
         "template-recursion",
