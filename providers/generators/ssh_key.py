@@ -36,6 +36,9 @@ _CURVES: Final[dict[int, Callable[[], ec.EllipticCurve]]] = {
     521: ec.SECP521R1,
 }
 
+_COPIES: Final = 10
+"""How many times as much as a comment the texts take that it is part of while they are made."""
+
 _PEM: Final = ("-----BEGIN OPENSSH PRIVATE KEY-----", "-----END OPENSSH PRIVATE KEY-----")
 _PEM_WIDTH: Final = 64
 _MAGIC: Final = b"openssh-key-v1\0"
@@ -68,6 +71,7 @@ async def generate(spec: SSHKeySpec, context: OpenContext) -> Generated:
 
 def make_pair(spec: SSHKeySpec, work: Work) -> tuple[bytes, bytes]:
     """A private and a public key. Slow for RSA. Raises Malformed for an invalid size."""
+    work.make(_COPIES * len(spec.comment))
     key = _make(spec, work)
     public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
     comment = spec.comment.encode()

@@ -94,3 +94,12 @@ def test_a_sync_makes_a_few_long_keys(size: int, count: int) -> None:
         make_pair(SSHKeySpec(key_size=size), work)
     with pytest.raises(OverBudget, match="workTime"):
         make_pair(SSHKeySpec(key_size=size), work)
+
+
+def test_a_comment_pays_for_the_texts_that_it_is_part_of() -> None:
+    """Fifty of a megabyte took the event loop half a second, and two hundred megabytes."""
+    work = Work()
+    make_pair(SSHKeySpec(key_type="ed25519", comment="a" * 1_000_000), work)
+    assert work.memory < Work().memory - 5_000_000
+    with pytest.raises(OverBudget):
+        make_pair(SSHKeySpec(key_type="ed25519", comment="a" * 1_000_000), Work(memory=1_000_000))
