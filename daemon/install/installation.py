@@ -26,7 +26,7 @@ _LONGEST_NAME: Final = 40
 """Leaves room for what is appended, in names of at most 63 characters."""
 _LONGEST_NAMESPACE: Final = 63
 _IMAGE: Final = re.compile(r"[^\s:@]+(:[0-9]+/[^\s:@]+)?(:[\w][\w.-]*)?(@sha256:[0-9a-f]{64})?")
-_FIXED: Final = ("kubernetes", "namespace", "listen", "leaderElection.enabled", "allowGenericTargets")
+_FIXED: Final = ("kubernetes", "namespace", "listen", "allowGenericTargets")
 """Settings that follow from other members of an installation."""
 
 
@@ -176,14 +176,14 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def elects(self) -> bool:
-        """Whether replicas elect the active one."""
-        return self.replicas > 1
+        """Whether the active replica is elected; one alone may take part, beside an ESO that does."""
+        return self.daemon.leader_election.enabled
 
     @property
     def arguments(self) -> Mapping[str, str]:
         """All settings that the daemon is started with, besides `--kubernetes` and `--namespace`."""
         followed = {"listen": f":{self.port}"}
-        if self.elects:
+        if self.replicas > 1:
             followed["leaderElection.enabled"] = "true"
         if self.generic_targets:
             followed["allowGenericTargets"] = "true"
@@ -210,7 +210,7 @@ def problems(installation: Installation) -> Iterator[Problem]:
         yield from _bad_name("onlyNamespace", installation.only_namespace, _LONGEST_NAMESPACE)
     if installation.replicas < 0:
         yield Problem(path="replicas", message="is negative", hint="write 1, or 2 to have a standby")
-    for name in _FIXED:
+    for name in (*_FIXED, "leaderElection.enabled") if installation.replicas > 1 else _FIXED:
         if name in installation.settings:
             hint = "leave it out: it follows from the other values"
             yield Problem(path=f"settings.{name}", message="is set by the installation", hint=hint)

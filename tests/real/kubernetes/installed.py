@@ -116,6 +116,7 @@ async def daemon_of(api: KubeApi, wanted: Installation, token: str) -> AsyncGene
         follows = group.create_task(home.run(), name="home")
         async with run_engine(home, registry=registry, settings=settings, clock=Clock()) as engine:
             yield engine
+            await engine.engine.synced.wait()  # asyncio loses sockets that are cancelled as they connect
         follows.cancel()
 
 

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Generator, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
@@ -240,8 +241,11 @@ def test_the_container_starts_and_answers_its_probes(api: KubeApi, namespace: st
                 try:
                     with urlopen(f"http://127.0.0.1:{wanted.port}{path}") as answer:  # ours
                         return bool(answer.status == 200)
+                except HTTPError as error:
+                    error.close()
                 except OSError:
-                    return False
+                    pass  # it does not listen yet
+                return False
 
             until(answers, path)
         process.terminate()

@@ -121,6 +121,8 @@ def test_several_replicas_elect_one_and_one_alone_never_has_a_twin() -> None:
         "RollingUpdate",
     ]
     assert not list(rights(one, kind="Role"))
+    alone = rendered(settings={"leaderElection.enabled": "true"})  # beside an ESO that takes part
+    assert set(rights(alone, kind="Role")) == set(rights(three, kind="Role"))
     assert set(rights(three, kind="Role")) == {("create", "leases"), ("get", "leases"), ("update", "leases")}
 
 
@@ -255,6 +257,11 @@ def test_an_account_that_exists_is_not_made_but_bound() -> None:
         ({"only_namespace": "-"}, "onlyNamespace", "cannot be a name"),
         ({"replicas": -1}, "replicas", "is negative"),
         ({"settings": {"listen": ":1"}}, "settings.listen", "is set by the installation"),
+        (
+            {"replicas": 2, "settings": {"leaderElection.enabled": "false"}},
+            "settings.leaderElection.enabled",
+            "is set by the installation",
+        ),
         ({"settings": {"logLevl": "debug"}}, "settings.logLevl", "no such setting"),
         ({"settings": {"manifests": "/m"}}, "settings.manifests", "has no meaning with kubernetes"),
     ],
