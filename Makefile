@@ -92,7 +92,7 @@ test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, r
 
 .PHONY: conformance
 conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one), also on a real API server, and the provider suite (needs Go)
-	$(BIN)/python -m pytest -q -m "not e2e" tests/suites/corpus tests/suites/providers $(TEST)
+	$(BIN)/python -m pytest -q -m "not e2e" -o faulthandler_timeout=600 tests/suites/corpus tests/suites/providers $(TEST)
 
 # The oracle is built once, in minutes, into the user's cache.
 .PHONY: oracle
