@@ -59,6 +59,7 @@ def test_what_is_refused_is_said_as_on_the_page(host: Path) -> None:
         process.until(process.problems, "the document refused")
         told = _block("console", "refused").text.splitlines()[-1]
         assert process.ask("status").stdout.replace(str(host), "").splitlines()[-1] == told
-        assert "thief" not in process.ask("status", "-o", "json").stdout
+        thief = process.status("thief")
+        assert (thief["ready"], thief["reason"]) == (False, "InvalidManifest"), "counted, and never run"
         assert files(host / "out").keys() == FILES
         assert process.stop() == 0

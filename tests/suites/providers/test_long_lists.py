@@ -21,6 +21,8 @@ pytestmark = pytest.mark.slow
 PAGED = ["secrets-manager", "parameter-store", "azurekv", "gcpsm", "kubernetes", "crd"]
 FINDERS = [*PAGED, "vault"]
 MANY = 60
+BUDGET = 20.0
+"""More than a search may cost: here the bounds of lists are tried, not that of work."""
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ class Search:
 
     async def __call__(self, store: str, query: FindQuery, **how: Any) -> SecretMap:  # noqa: ANN401  # of Endless
         async with endless(**how) as manager, self._opened(store, manager) as client:
-            return await client.find(query, unpaced, Work()) or {}
+            return await client.find(query, unpaced, Work(seconds=BUDGET)) or {}
 
     @asynccontextmanager
     async def _opened(self, store: str, manager: Endless) -> AsyncGenerator[Finder, None]:
