@@ -18,7 +18,7 @@ from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.bodies import BUFFER, LARGEST, read_body
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.streams import Stream
-from syncret.providers.kit.http.tls import SYSTEM, Tls
+from syncret.providers.kit.http.tls import GOODBYE_HANGS, SYSTEM, Tls
 from syncret.providers.network import Network
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
@@ -223,6 +223,7 @@ class Http:
             limit=self._connections,
             resolver=None if network is None else JudgedResolver(network),
             socket_factory=None if self._network is None else self._network.connections.open_socket,
+            enable_cleanup_closed=GOODBYE_HANGS,
         )
         return aiohttp.ClientSession(
             connector=connector,

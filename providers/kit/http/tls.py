@@ -2,11 +2,15 @@
 
 import os
 import ssl
+import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
 from syncret.providers.errors import Malformed
+
+GOODBYE_HANGS: Final = sys.version_info < (3, 12, 8) or (3, 13) <= sys.version_info < (3, 13, 1)
+"""Whether a connection that is closed stays open until its server has said goodbye (a fault of asyncio)."""
 
 _CONTEXTS: Final = 64
 """How many trust stores are cached; a parsed bundle takes some 10 kB to 1 MB."""

@@ -1,6 +1,10 @@
 """Whom Http trusts, how it proves itself, and what it says when either fails."""
 
 import asyncio
+import gc
+import socket
+import threading
+import warnings
 from contextlib import suppress
 from pathlib import Path
 
@@ -156,3 +160,37 @@ async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()
+
+
+def test_a_connection_whose_server_says_no_goodbye_is_closed_all_the_same(tmp_path: Path) -> None:
+    """Before Python 3.12.8 it stayed open until the garbage collector came."""
+    authority = Authority()
+    server_tls = authority.server(tmp_path)
+    silent: list[socket.socket] = []
+
+    def serve(listener: socket.socket) -> None:
+        """Shake hands, begin an answer, and never read again."""
+        plain, _ = listener.accept()
+        secure = server_tls.wrap_socket(plain, server_side=True)
+        secure.recv(65536)
+        secure.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nhalf")
+        silent.append(secure)
+
+    async def ask(port: int) -> None:
+        tls = Tls(ca=authority.pem)
+        async with Http(f"https://127.0.0.1:{port}", tls=tls, network=None) as http:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await http.request("GET", "/", doing="asking")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=(listener,))
+        thread.start()
+        with warnings.catch_warnings(record=True) as left:
+            warnings.simplefilter("always")
+            asyncio.run(ask(listener.getsockname()[1]))
+            gc.collect()
+        thread.join()
+    for each in silent:
+        each.close()
+    assert [str(each.message) for each in left if each.category is ResourceWarning] == []
