@@ -70,11 +70,15 @@ def syncret(
 
 def files(folder: Path) -> dict[str, str]:
     """Every file below a folder with what it holds, but for sets that were replaced a moment ago."""
-    return {
-        str(path.relative_to(folder)): path.read_text(errors="replace")
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.is_symlink() and TEMPORARY not in str(path)
-    }
+    while True:
+        try:
+            return {
+                str(path.relative_to(folder)): path.read_text(errors="replace")
+                for path in sorted(folder.rglob("*"))
+                if path.is_file() and not path.is_symlink() and TEMPORARY not in str(path)
+            }
+        except FileNotFoundError:  # one was removed between the look and the reading
+            continue
 
 
 def faces(folder: Path) -> dict[str, tuple[int, ...]]:
