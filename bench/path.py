@@ -24,7 +24,12 @@ from bench.revisions import ROOT, Unknown, environment, sources_of
 
 GOAL: Final = 95
 
-COMPOSITION: Final = ("syncret.daemon.cli.", "syncret.daemon.homes.opening", "syncret.config.settings")
+COMPOSITION: Final = (
+    "syncret.daemon.cli.",
+    "syncret.daemon.homes.opening",
+    "syncret.daemon.homes.filesystem.opening",
+    "syncret.config.settings",
+)
 """What names begin with that are left out, beside those of modules that lie in the folder `daemon` itself."""
 
 ASKED_OF_ALL: Final = frozenset({"FanOutKind.kind"})

@@ -15,7 +15,6 @@ from syncret.daemon.core.plan.actions import LastError, OutputChange
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import Home, HomeProblem
-from syncret.daemon.homes.opening import host_home
 from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.kit.ambient.rules import Rules, Verdict
@@ -71,6 +70,8 @@ async def one_pass(
     Without `include_all` the result has only the kinds that are reconciled: to include a written Secret, its
     files would have to be read.
     """
+    from syncret.daemon.homes.filesystem.opening import host_home  # the daemon of a cluster prints tables too
+
     result = SyncResult()
     clock = Clock()
     recorder = PassRecorder(progress)

@@ -3,18 +3,12 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from grp import getgrnam
-from pwd import getpwnam
 
-from syncret.config.errors import ConfigError, Problem
+from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import not_watched
 from syncret.config.settings import Settings
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.contract import Home, HomeProblem
-from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
-from syncret.daemon.homes.filesystem.output.root import OutputSettings
-from syncret.daemon.homes.filesystem.state.writer import OnDeleted, OnRemoved
-from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.providers.registry import Registry
 
 
@@ -24,8 +18,8 @@ def open_home(
     *,
     now: Callable[[], float],
     on_problems: Callable[[Sequence[HomeProblem]], None],
-    on_removed: OnRemoved | None = None,
-    on_deleted: OnDeleted | None = None,
+    on_removed: Callable[[ObjectRef, Document], None] | None = None,
+    on_deleted: Callable[[ObjectRef], None] | None = None,
     stats: ClusterStats | None = None,
 ) -> AbstractAsyncContextManager[Home]:
     """The home of a daemon. Raises ConfigError; opening it raises HomeUnusable.
@@ -34,11 +28,13 @@ def open_home(
     happens between it and its API server is counted in `stats`.
     """
     if not settings.kubernetes:
+        from syncret.daemon.homes.filesystem.opening import host_home  # each home imports much of its own
+
         home = host_home(settings, registry, now=now, on_problems=on_problems, on_removed=on_removed)
         home.on_deleted = on_deleted
         return home
     from syncret.daemon.homes.kubernetes.home import Scope
-    from syncret.daemon.homes.kubernetes.opening import (  # aiohttp is slow to import
+    from syncret.daemon.homes.kubernetes.opening import (
         cluster_home,
         lease_of,
         own_access,
@@ -53,63 +49,3 @@ def open_home(
         lease=lease_of(settings, os.environ),
         stats=stats,
     )
-
-
-def host_home(
-    settings: Settings,
-    registry: Registry,
-    *,
-    now: Callable[[], float],
-    on_problems: Callable[[Sequence[HomeProblem]], None],
-    on_removed: OnRemoved | None = None,
-    dry: bool = False,
-    once: bool = False,
-    allow_empty: bool = False,
-) -> HostHome:
-    """A host home as the settings want it; the flags are those of `HostSettings`.
-
-    Raises ConfigError for an owner or group that does not exist.
-    """
-    chosen = HostSettings(
-        manifests=settings.manifest_paths,
-        bound=settings.bound_folders,
-        output_dir=settings.output_dir or None,
-        state_file=settings.state_file or None,
-        output=OutputSettings(
-            folder_mode=settings.folder_mode,
-            file_mode=settings.file_mode,
-            uid=_number(settings.owner, "owner", lambda name: getpwnam(name).pw_uid),
-            gid=_number(settings.group, "group", lambda name: getgrnam(name).gr_gid),
-            fsync=settings.fsync,
-        ),
-        credentials=os.environ.get("CREDENTIALS_DIRECTORY"),
-        rescan=settings.rescan_interval,
-        deletion_grace=settings.deletion_grace,
-        dry=dry,
-        once=once,
-        allow_empty=allow_empty,
-        environment=os.environ,
-    )
-    return HostHome(
-        chosen,
-        catalog=registry,
-        admission=admission_by(registry),
-        now=now,
-        on_problems=on_problems,
-        on_removed=on_removed,
-    )
-
-
-def _number(name: str, field: str, look_up: Callable[[str], int]) -> int | None:
-    """The id of a user or group given by name or number; None where nothing is asked for."""
-    if not name:
-        return None
-    if name.isdecimal():
-        return int(name)
-    try:
-        return look_up(name)
-    except KeyError:
-        problem = Problem(
-            path=field, message=f"there is no {name!r} on this host", hint="create it, or write its number"
-        )
-        raise ConfigError([problem]) from None

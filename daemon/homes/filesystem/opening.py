@@ -1,0 +1,75 @@
+"""Opens the home of a host as the settings want it."""
+
+import os
+from collections.abc import Callable, Sequence
+from grp import getgrnam
+from pwd import getpwnam
+
+from syncret.config.errors import ConfigError, Problem
+from syncret.config.settings import Settings
+from syncret.daemon.homes.contract import HomeProblem
+from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
+from syncret.daemon.homes.filesystem.output.root import OutputSettings
+from syncret.daemon.homes.filesystem.state.writer import OnRemoved
+from syncret.daemon.homes.memory.plugins import admission_by
+from syncret.providers.registry import Registry
+
+
+def host_home(
+    settings: Settings,
+    registry: Registry,
+    *,
+    now: Callable[[], float],
+    on_problems: Callable[[Sequence[HomeProblem]], None],
+    on_removed: OnRemoved | None = None,
+    dry: bool = False,
+    once: bool = False,
+    allow_empty: bool = False,
+) -> HostHome:
+    """A host home as the settings want it; the flags are those of `HostSettings`.
+
+    Raises ConfigError for an owner or group that does not exist.
+    """
+    chosen = HostSettings(
+        manifests=settings.manifest_paths,
+        bound=settings.bound_folders,
+        output_dir=settings.output_dir or None,
+        state_file=settings.state_file or None,
+        output=OutputSettings(
+            folder_mode=settings.folder_mode,
+            file_mode=settings.file_mode,
+            uid=_number(settings.owner, "owner", lambda name: getpwnam(name).pw_uid),
+            gid=_number(settings.group, "group", lambda name: getgrnam(name).gr_gid),
+            fsync=settings.fsync,
+        ),
+        credentials=os.environ.get("CREDENTIALS_DIRECTORY"),
+        rescan=settings.rescan_interval,
+        deletion_grace=settings.deletion_grace,
+        dry=dry,
+        once=once,
+        allow_empty=allow_empty,
+        environment=os.environ,
+    )
+    return HostHome(
+        chosen,
+        catalog=registry,
+        admission=admission_by(registry),
+        now=now,
+        on_problems=on_problems,
+        on_removed=on_removed,
+    )
+
+
+def _number(name: str, field: str, look_up: Callable[[str], int]) -> int | None:
+    """The id of a user or group given by name or number; None where nothing is asked for."""
+    if not name:
+        return None
+    if name.isdecimal():
+        return int(name)
+    try:
+        return look_up(name)
+    except KeyError:
+        problem = Problem(
+            path=field, message=f"there is no {name!r} on this host", hint="create it, or write its number"
+        )
+        raise ConfigError([problem]) from None
