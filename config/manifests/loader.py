@@ -13,6 +13,7 @@ import select
 import stat
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,8 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_list, is_object
 from syncret.config.paths import parse as parse_path
 from syncret.config.paths import write as write_path
-from syncret.config.text.yaml import LIMITS, Limits, Lines, ParsedDocument, parse_text
+from syncret.config.text.yaml import LIMITS, Limits, ParsedDocument, parse_text
+from syncret.config.text.yaml_lines import Lines
 
 PIPE_TIMEOUT: Final = 10.0
 """Seconds to wait for a writer of a pipe; a shell's `<(command)` has one from the start."""
@@ -109,11 +111,14 @@ class LoadedDocument(msgspec.Struct, frozen=True):
 
     def located(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """The problems with their lines filled in."""
+        given = list(problems)
+        unplaced = [(problem.path, problem.text_line) for problem in given if not problem.line]
+        if not unplaced:
+            return tuple(given)
+        lines = iter(self.lines.of_all(unplaced) if self.lines is not None else repeat(self.line))
         return tuple(
-            problem
-            if problem.line
-            else msgspec.structs.replace(problem, line=self.line_of(problem.path, problem.text_line))
-            for problem in problems
+            problem if problem.line else msgspec.structs.replace(problem, line=next(lines))
+            for problem in given
         )
 
 
@@ -154,20 +159,21 @@ def _items(file: str, parsed: ParsedDocument, of: Document) -> Iterator[LoadedDo
         items = []
     if not is_list(items):
         message = "is required" if items is None else "must be an array"
-        wrong = _of_list(parsed, "items", message, "start each entry with '- '")
+        line = parsed.lines.of("items")
+        wrong = Problem(path="items", message=message, hint="start each entry with '- '", line=line)
         yield LoadedDocument(file, parsed.line, None, (*parsed.problems, wrong), parsed.lines)
         return
     of_items, others = _by_item(parsed.problems)
-    for place, item in enumerate(items):
-        lines = parsed.lines.below("items", place)
-        document, found = _item(of, item), of_items[place]
+    for (place, item), lines in zip(enumerate(items), parsed.lines.of_items("items"), strict=False):
+        document, found = _item(of, item), of_items.get(place, [])
+        path, message = f"items[{place}]", "must be an object with apiVersion and kind"
         if document is None:
-            found.append(_of_list(parsed, f"items[{place}]", "must be an object with apiVersion and kind"))
+            found.append(Problem(path=path, message=message, line=lines.line))
         elif _is_list(document):
-            document = None
+            document, message = None, "is a list itself"
             hint = "write its items in place of it"
-            found.append(_of_list(parsed, f"items[{place}]", "is a list itself", hint))
-        yield LoadedDocument(file, lines.of(""), document, tuple(found), lines)
+            found.append(Problem(path=path, message=message, hint=hint, line=lines.line))
+        yield LoadedDocument(file, lines.line, document, tuple(found), lines)
     if others:
         yield LoadedDocument(file, parsed.line, None, tuple(others), parsed.lines)
 
@@ -179,11 +185,6 @@ def _item(of: Document, item: Json) -> Document | None:
     if of["kind"] == "List" or "kind" in item:
         return item
     return {"apiVersion": of.get("apiVersion"), "kind": of["kind"].removesuffix("List"), **item}
-
-
-def _of_list(parsed: ParsedDocument, path: str, message: str, hint: str = "") -> Problem:
-    """A problem of the list itself, with its line (paths of items are relative to the item)."""
-    return Problem(path=path, message=message, hint=hint, line=parsed.lines.of(path))
 
 
 def _by_item(problems: Iterable[Problem]) -> tuple[defaultdict[int, list[Problem]], list[Problem]]:

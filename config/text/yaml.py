@@ -1,26 +1,24 @@
 """Parses the documents of YAML and JSON texts one by one, and writes documents as YAML.
 
 The text is split at its `---` lines first, as kubectl does, so that a bad document affects no other. Sizes,
-nesting and aliases are bounded. The line of a field is looked up in the text only on demand.
+nesting and aliases are bounded. The line of a field is looked up in the text only on demand (yaml_lines.py).
 """
 
 import re
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import yaml
-from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from syncret.config.errors import Problem
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
-from syncret.config.paths import parse
 from syncret.config.text.json import json_values
-from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, key_text, resolve
+from syncret.config.text.yaml_lines import Lines
+from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, resolve
 
 _MARKER: Final = re.compile(r"\n---(?=\s|\Z)")  # begins with plain text: that is found ten times as fast as ^
 # Possessive quantifiers: the text is untrusted, and nothing may be matched a second time in another way.
@@ -61,49 +59,6 @@ class Limits(NamedTuple):
 
 
 LIMITS: Final = Limits()
-
-
-class Lines:
-    """Finds the line of a field in the text of its document."""
-
-    def __init__(self, text: str, line: int, prefix: tuple[str | int, ...] = ()) -> None:
-        self._text = text
-        self._line = line
-        self._prefix = prefix
-
-    def below(self, *steps: str | int) -> "Lines":
-        """The lines of one part of the document, as if that part were a document of its own."""
-        return Lines(self._text, self._line, (*self._prefix, *steps))
-
-    def of(self, path: str, text_line: int = 0) -> int:
-        """The line, counted from 1, of the field at a path, or of its nearest ancestor that exists.
-
-        `text_line` is a line within the text of the field: that of a literal block (`|`) stands there itself,
-        and all lines of a text that is written on one line are there. Others cannot be told apart.
-        """
-        root = _root_of(self._text)
-        if root is None:
-            return self._line
-        node, line = root, root.start_mark.line
-        for step in (*self._prefix, *parse(path)):
-            found = _step(node, step)
-            if found is None:
-                return self._line + line
-            node, line = found
-        if text_line and isinstance(node, ScalarNode):
-            if node.style == "|":
-                line = node.start_mark.line + text_line
-            elif node.start_mark.line == node.end_mark.line:
-                line = node.start_mark.line
-        return self._line + line
-
-
-@lru_cache(maxsize=1)  # lookups come document by document, and the items of a List share one text
-def _root_of(text: str) -> Node | None:
-    try:
-        return compose(text)
-    except yaml.YAMLError:
-        return None
 
 
 class ParsedDocument(NamedTuple):
@@ -266,21 +221,6 @@ def _is_deeper(value: Json, depth: int) -> bool:
             return False
         level = [inner for each in containers for inner in (each.values() if is_object(each) else each)]
     return True
-
-
-def _step(node: Node, step: str | int) -> tuple[Node, int] | None:
-    """The node one step below another, and the line on which it begins."""
-    if isinstance(node, MappingNode):
-        for key, value in node.value:
-            try:
-                if key_text(key) == step:
-                    return value, key.start_mark.line
-            except Fault:
-                continue
-    elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
-        item = node.value[step]
-        return item, item.start_mark.line
-    return None
 
 
 def _failed(text: str, line: int, message: str, hint: str = "") -> ParsedDocument:

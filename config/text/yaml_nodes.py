@@ -11,9 +11,11 @@ from base64 import b64decode
 from collections.abc import Iterator
 from functools import lru_cache
 from operator import is_
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from yaml._yaml import CParser
+from yaml.error import Mark
+from yaml.events import ScalarEvent
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from syncret.config.fields import Json
@@ -173,6 +175,13 @@ def key_text(node: Node) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return float_key(value) if isinstance(value, float) else str(value)
+
+
+def scalar_node(event: ScalarEvent) -> ScalarNode:
+    """The node that the composer makes of a scalar."""
+    tag = event.tag if event.tag not in (None, "!") else _PLAIN if event.implicit[0] else ""
+    begin, end = cast("tuple[Mark, Mark]", (event.start_mark, event.end_mark))  # libyaml's events have marks
+    return ScalarNode(tag, event.value, begin, end)
 
 
 def float_key(value: float) -> str:

@@ -11,7 +11,8 @@ import msgspec
 from syncret.config.errors import Problem
 from syncret.config.manifests.loader import read_bounded, unreadable
 from syncret.config.meta import Document, is_object
-from syncret.config.text.yaml import LIMITS, Lines, parse_text
+from syncret.config.text.yaml import LIMITS, parse_text
+from syncret.config.text.yaml_lines import Lines
 from syncret.daemon.cli.exit_codes import INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_problem, print_yaml
 from syncret.daemon.cli.simulation_table import print_simulation

@@ -206,6 +206,29 @@ class _Problems:
         return [*self._kept, *more]
 
 
+class _Foreign:
+    """One note for all foreign documents of a file: there may be many."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._first: Problem | None = None
+        self._more = 0
+
+    def add(self, loaded: LoadedDocument, note: Problem) -> None:
+        """That of one document."""
+        if self._first is None:
+            [self._first] = loaded.located([note])
+        else:
+            self._more += 1
+
+    def all(self) -> Sequence[HomeProblem]:
+        """The first, and how many more there are."""
+        if self._first is None:
+            return ()
+        more = f"{self._first.message}, and {self._more} more here" if self._more else self._first.message
+        return [HomeProblem(self._file, msgspec.structs.replace(self._first, message=more))]
+
+
 def _more(count: int, severity: Severity) -> Problem:
     message = f"has {count} more problems"
     return Problem(path="", message=message, hint=_ALL_PROBLEMS, severity=severity)
@@ -237,12 +260,12 @@ class ManifestReader:
         problems = _Problems(file)
         refused: set[ObjectRef] = set()
         outside: set[ObjectRef] = set()
-        notes: list[Problem] = []
+        foreign = _Foreign(file)
         torn = False
         for loaded in load_bytes(file, data):
             named = self._named(file, loaded.document)
             if isinstance(named, Problem):
-                notes += loaded.located([named])
+                foreign.add(loaded, named)
                 continue
             if loaded.problems:
                 ref = named if isinstance(named, ObjectRef) else None
@@ -274,7 +297,7 @@ class ManifestReader:
                 manifests[named] = Manifest(named, file, loaded.line, self._digest(loaded.document), content)
                 if admitted.warnings:
                     problems.add(loaded, admitted.warnings, ref=named)
-        told = [*problems.all(), *(HomeProblem(file, note) for note in _together(notes))]
+        told = [*problems.all(), *foreign.all()]
         return FileContent(list(manifests.values()), told, refused, torn, outside)
 
     def says(self, document: Document | None, manifest: Manifest) -> bool:
@@ -305,13 +328,6 @@ class ManifestReader:
         """Why it cannot be told which object a document is."""
         unknown = document is not None and self._kind(document) is None
         return RefusalReason.KIND if unknown else RefusalReason.INVALID
-
-
-def _together(notes: Sequence[Problem]) -> Sequence[Problem]:
-    """One note for all foreign documents of a file: there may be many."""
-    if len(notes) < 2:  # noqa: PLR2004  # one is told as it is
-        return notes
-    return [msgspec.structs.replace(notes[0], message=f"{notes[0].message}, and {len(notes) - 1} more here")]
 
 
 def duplicate_problem(ref: ObjectRef, line: int, first: Manifest, *, owned: bool = False) -> Problem:

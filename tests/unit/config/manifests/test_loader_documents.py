@@ -29,6 +29,29 @@ def test_lists_are_flattened_and_lines_stay_right() -> None:
     assert third.document == {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "b"}}
 
 
+@pytest.mark.parametrize(
+    ("items", "begins", "name"),
+    [
+        pytest.param(
+            "- # one\n  metadata:\n    name: a\n- &b\n  metadata: {x: 1,\n    name: b}\n", 7, 9, id="block"
+        ),
+        pytest.param(
+            "    - {metadata: {y: 1}}\n    - metadata:\n        z: ä\n\n        name: b\n",
+            5,
+            8,
+            id="indented",
+        ),
+        pytest.param("  [ 'ü', \n{ 'metadata':\n {'x': 1,\n'name': b}}, 3]\n", 5, 7, id="flow"),
+        pytest.param("- {metadata: &m {name: b}}\n- metadata: *m\n", 5, 5, id="an alias"),
+    ],
+)
+def test_lines_within_the_items_of_a_list(items: str, begins: int, name: int) -> None:
+    """Each item is a part of the text that is looked into alone."""
+    text = f"---\nkind: List\nitems:\n{items}"
+    _, second, *_ = load_bytes("f.yaml", text.encode())
+    assert (second.line, second.line_of("metadata.name")) == (begins, name)
+
+
 def test_a_long_list_takes_time_in_proportion() -> None:
     item = "- {kind: Secret, metadata: {name: %d, name: %d}, data: {'tls.crt': 1, 'tls.crt': 2}}\n"
     text = "kind: List\nitems:\n" + "".join(item % (number, number) for number in range(1500))

@@ -1,9 +1,12 @@
+import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from syncret.config.fields import Json
 from syncret.config.text.yaml import Limits, ParsedDocument, parse_text
+from syncret.config.text.yaml_lines import Lines
 
 BOMB = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
     f"{here}: &{here} [{','.join([f'*{before}'] * 9)}]\n"
@@ -290,6 +293,39 @@ def test_lines_are_found_by_path() -> None:
 def test_the_second_line_of_a_text_is_found_where_it_surely_is(written: str, line: int) -> None:
     (one,) = parsed(f"text: {written}")
     assert one.lines.of("text", 2) == line
+
+
+def test_many_lines_are_found_in_one_pass() -> None:
+    """A key in front of which others stand, that of a mapping, one that comes twice, one with an escape."""
+    text = 'a:\n  ? {b: c}\n  : d\n  "e\\x66": 1\n  ef: 2\n  1: 3\n? x\n: - !!str y\n  - [z]\n'
+    found = Lines(text, 1).of_all([("a.ef", 0), ('a["1"]', 0), ("x[1][0]", 0), ("a.b", 0), ("x[7]", 0)])
+    assert found == [4, 6, 9, 1, 7]
+
+
+def test_what_is_below_an_alias_is_found_at_the_alias() -> None:
+    (one,) = parsed("a: &a\n  b: 1\nc:\n  d: *a\n")
+    assert [one.lines.of(path) for path in ("a.b", "c.d.b", "c.e")] == [2, 4, 3]
+
+
+def test_lines_are_found_up_to_where_a_text_is_no_yaml() -> None:
+    lines = Lines("a: 1\nb: 2\n}\nc: 3\n", 10)
+    assert lines.of_all([("b", 0), ("c", 0)]) == [11, 10]
+    assert [each.line for each, _ in zip(lines.of_items("b"), range(2), strict=False)] == [10, 10]
+
+
+def test_nothing_is_kept_of_a_text_whose_lines_were_looked_up() -> None:
+    """A tree of it takes forty times the size of the text."""
+    items = [{"metadata": {"name": f"e{n}"}, "spec": {"x": n}} for n in range(5_000)]
+    (one,) = parsed(json.dumps({"items": items}), as_json=True)
+    tracemalloc.start()
+    try:
+        lines = [each for each, _ in zip(one.lines.of_items("items"), items, strict=False)]
+        assert {each.of("spec.x") for each in lines} == {1}
+        assert one.lines.of("items[4999].spec.x") == 1
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2_000_000
 
 
 def test_one_document_is_parsed_alone() -> None:

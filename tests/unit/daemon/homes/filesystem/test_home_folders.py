@@ -6,17 +6,16 @@ import os
 import sys
 import threading
 from base64 import b64encode
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Final
 
 import pytest
-import yaml
 
 from syncret.config.errors import Severity
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.settings import BoundFolder
-from syncret.config.text.yaml_nodes import compose
+from syncret.config.text.yaml_lines import Lines
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.home import HostHome
 from syncret.daemon.homes.filesystem.manifests.field_lines import LARGEST
@@ -343,11 +342,12 @@ async def test_lines_of_refused_manifests_are_not_looked_up_on_the_loop(
     """The text is parsed once more for that: fifty large ones would hold up everybody else for seconds."""
     threads: set[str] = set()
 
-    def composed(text: str) -> yaml.Node | None:
+    def looked_up(lines: Lines, places: Sequence[tuple[str, int]]) -> Sequence[int]:
         threads.add(threading.current_thread().name)
-        return compose(text)
+        return of_all(lines, places)
 
-    monkeypatch.setattr("syncret.config.text.yaml.compose", composed)
+    of_all = Lines.of_all
+    monkeypatch.setattr(Lines, "of_all", looked_up)
     windows = "".join(f"    - {{schedule: '{n % 60} 0 * * *', duration: 1h}}\n" for n in range(201))
     (manifests / "a.yaml").write_text(
         ES_YAML % "1h" + f"  syncWindows:\n    kind: deny\n    windows:\n{windows}"

@@ -1,0 +1,200 @@
+"""Finds the lines of fields in the text of a document.
+
+One pass over its events finds many. No tree is built, and nothing is kept: that of 2 MB would take 90 MB.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import cast
+
+import yaml
+from yaml.error import Mark
+from yaml.events import (
+    CollectionEndEvent,
+    CollectionStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    NodeEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from syncret.config.paths import parse
+from syncret.config.text.yaml_nodes import Composer, Fault, key_text, scalar_node
+
+
+class Lines:
+    """Finds the lines of fields in the text of a document, or of a part of it that begins on `line`."""
+
+    def __init__(
+        self, text: str, line: int, *, start: int = 0, end: int | None = None, indent: int = 0
+    ) -> None:
+        """`start` and `end` cut the part out of the text; `indent` is the column on which it begins."""
+        self.line = line
+        self._text = text
+        self._start = start
+        self._end = end
+        self._indent = indent
+
+    def of(self, path: str, text_line: int = 0) -> int:
+        """The line, counted from 1, of the field at a path, or of its nearest ancestor that is written there.
+
+        `text_line` is a line within the text of the field: that of a literal block (`|`) stands there itself,
+        and all lines of a text that is written on one line are there. Others cannot be told apart.
+        """
+        return self.of_all([(path, text_line)])[0]
+
+    def of_all(self, places: Sequence[tuple[str, int]]) -> Sequence[int]:
+        """The lines of many fields at once, each with the line within its text."""
+        document = _Field()
+        fields = [(document.at(parse(path)), text_line) for path, text_line in places]
+        with suppress(yaml.YAMLError):
+            _Search(self._part()).find(document)
+        return [self.line + field.found(text_line) for field, text_line in fields]
+
+    def of_items(self, name: str) -> Iterator["Lines"]:
+        """The lines of each item of a list of the document, one by one; of no item the lines are unknown."""
+        with suppress(yaml.YAMLError):
+            for start, end in _Search(self._part()).items(name):
+                is_block = isinstance(start, CollectionStartEvent) and not start.flow_style
+                first = _begin(start)
+                yield Lines(
+                    self._text,
+                    self.line + first.line,
+                    start=first.index,
+                    end=_end(end).index,
+                    indent=first.column if is_block else 0,
+                )
+        while True:
+            yield Lines("", self.line)
+
+    def _part(self) -> str:
+        if self._end is None:
+            return self._text
+        return " " * self._indent + self._text[self._start : self._end]
+
+
+class _Field:
+    """A field that is looked for, or that has such fields: its line from 0, once it is found."""
+
+    __slots__ = ("above", "below", "line", "scalar")
+
+    def __init__(self, above: "_Field | None" = None) -> None:
+        self.above = above
+        self.below: dict[str | int, _Field] = {}
+        self.line: int | None = None
+        self.scalar: ScalarEvent | None = None
+
+    def at(self, steps: Sequence[str | int]) -> "_Field":
+        """The field at a path below this one."""
+        field = self
+        for step in steps:
+            if step not in field.below:
+                field.below[step] = _Field(field)
+            field = field.below[step]
+        return field
+
+    def found(self, text_line: int) -> int:
+        """The line of the field, or of one within its text; that of what is above if it is not there."""
+        if self.line is None:
+            return self.above.found(0) if self.above is not None else 0
+        if text_line and self.scalar is not None:
+            first, last = _begin(self.scalar).line, _end(self.scalar).line
+            if self.scalar.style == "|":
+                return first + text_line
+            if first == last:
+                return first
+        return self.line
+
+
+class _Search:
+    """One pass over the events of a text. Raises yaml.YAMLError where the text is no YAML."""
+
+    def __init__(self, text: str) -> None:
+        self._parser = Composer(text)
+
+    def find(self, document: _Field) -> None:
+        """Note the line of each field that is there; the first counts if a key appears twice."""
+        event = self._root()
+        if event is not None:
+            document.line = _begin(event).line
+            self._enter(document, event)
+
+    def items(self, name: str) -> Iterator[tuple[Event, Event]]:
+        """The first and the last event of each item of the list of this name."""
+        root = self._root()
+        if not isinstance(root, MappingStartEvent):
+            return
+        for key in self._until(MappingEndEvent):
+            found = self._name(key) == name
+            event = self._next()
+            if found and isinstance(event, SequenceStartEvent):
+                for item in self._until(SequenceEndEvent):
+                    yield item, self._skip(item)
+                return
+            self._skip(event)
+
+    def _root(self) -> Event | None:
+        """The first event of the document's value."""
+        while (event := self._parser.get_event()) is not None:
+            if isinstance(event, NodeEvent):
+                return event
+        return None
+
+    def _enter(self, field: _Field, event: Event) -> None:
+        """Look for what is below a field whose value begins with this event. Recursive: as deep as a path."""
+        if isinstance(event, ScalarEvent):
+            field.scalar = event
+        elif not field.below:
+            self._skip(event)
+        elif isinstance(event, MappingStartEvent):
+            for key in self._until(MappingEndEvent):
+                self._take(field.below.get(self._name(key)), key, self._next())
+        elif isinstance(event, SequenceStartEvent):
+            for place, item in enumerate(self._until(SequenceEndEvent)):
+                self._take(field.below.get(place), item, item)
+
+    def _take(self, field: _Field | None, first: Event, value: Event) -> None:
+        """A field that begins with one event, and its value with the other; None is not looked for."""
+        if field is None or field.line is not None:
+            self._skip(value)
+        else:
+            field.line = _begin(first).line
+            self._enter(field, value)
+
+    def _until(self, end: type[Event]) -> Iterator[Event]:
+        """The first event of each key or item up to the end of what has them; who iterates reads the rest."""
+        while not isinstance(event := self._next(), end):
+            yield event
+
+    def _name(self, key: Event) -> str:
+        """The name of the field of a key; empty for what is no name."""
+        if not isinstance(key, ScalarEvent):
+            self._skip(key)
+            return ""
+        try:
+            return key_text(scalar_node(key))
+        except Fault:
+            return ""
+
+    def _skip(self, event: Event) -> Event:
+        """Pass over the value that begins with this event; its last event."""
+        depth = 0
+        while True:
+            depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            if not depth:
+                return event
+            event = self._next()
+
+    def _next(self) -> Event:
+        return cast("Event", self._parser.get_event())  # libyaml raises what is no event
+
+
+def _begin(event: Event) -> Mark:
+    return cast("Mark", event.start_mark)  # libyaml's events have marks
+
+
+def _end(event: Event) -> Mark:
+    return cast("Mark", event.end_mark)
