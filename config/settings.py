@@ -114,6 +114,16 @@ class Process(Group, frozen=True):
     """ClusterPushSecrets."""
 
 
+class Migration(Group, frozen=True):
+    """How the daemon takes over from a running External Secrets Operator (ESO)."""
+
+    namespace: str = ""
+    """The namespace in which ESO runs, if it is another one: the Lease of its election is looked at there.
+    Example: external-secrets"""
+    force: bool = False
+    """Work although an ESO writes statuses of our objects; its Lease is respected all the same."""
+
+
 class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 
@@ -168,6 +178,10 @@ class Settings(Group, frozen=True):
     namespace: str = ""
     """The only namespace of the cluster to work in; empty: all. Example: payments"""
     leader_election: LeaderElection = LeaderElection()
+    observe: bool = False
+    """In a cluster: read everything, write nothing, and say what would be written. Beside a running ESO it
+    shows what a takeover would change."""
+    migration: Migration = Migration()
     socket: str = "/run/syncret/control.sock"
     """The Unix socket (mode 0600) for status, explain and refresh; empty: none.
     Example: /run/app/syncret.sock"""

@@ -14,6 +14,7 @@ from syncret.daemon.core.plan import fan_out
 from syncret.daemon.core.plan.actions import Action, Options
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine, work_queue
+from syncret.daemon.engine.held_writes import HeldRecord
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Faults, Observer
 from syncret.daemon.engine.reconciler import Reconciler
@@ -52,6 +53,8 @@ class EngineOverrides(Struct, frozen=True, kw_only=True):
     events: EventRecorder = field(default_factory=NullEventRecorder)
     applied: Callable[[ObjectRef, Action], object] = ignore_action
     """Called for each write of a plan that changed something, with the object that was run."""
+    held: HeldRecord | None = None
+    """Whether writes are held back, and what they would be."""
     faults: Faults | None = None
     substitute: Substitute | None = None
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
@@ -120,6 +123,7 @@ async def run_engine(
             settings=settings,
             observer=hooks.observer,
             listeners=(sessions, context.owned_secrets, context.push_index),
+            held=hooks.held,
         )
         sessions.on_login_refused = engine.recheck
         sessions.on_reachability = engine.reachability_changed

@@ -18,6 +18,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.held_writes import HeldRecord
 from syncret.daemon.engine.observer import ObserverGroup
 from syncret.daemon.engine.sessions.shared_client import CLOSE_WITHIN
 from syncret.daemon.engine.sessions.tasks import TaskOwner
@@ -120,6 +121,8 @@ class Supervisor:
         repeats = Repeats()
         problems = _Problems(repeats)
         cluster = ClusterStats() if settings.kubernetes else None
+        observing = _observing(settings, cluster)
+        held = HeldRecord(lambda: bool(observing()))
         async with AsyncExitStack() as stack:
             # first: a daemon that cannot listen must not have written anything when it exits
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
@@ -142,6 +145,7 @@ class Supervisor:
                     is_brief=lambda: recorder.is_recording,
                 ),
                 applied=recorder.applied,
+                held=held,
             )
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
@@ -150,6 +154,7 @@ class Supervisor:
             metrics.watch(
                 sources._replace(
                     cluster=cluster,
+                    held=held.counts,
                     deletions_waiting=lambda: home.waiting_deletions,
                     invalid_manifests=lambda: (
                         (each.file, each.reason) for each in invalid_manifests(problems.current)
@@ -164,6 +169,7 @@ class Supervisor:
                 registry=self._registry,
                 recorder=recorder,
                 cluster=cluster,
+                observing=observing,
             )
             problems.view = view
             problems.found(problems.current)
@@ -207,6 +213,17 @@ class Supervisor:
         while True:
             await asyncio.sleep(STATUS_EVERY)
             self._notifier.status(_status_line(view))
+
+
+def _observing(settings: Settings, cluster: ClusterStats | None) -> Callable[[], str]:
+    """Tells why nothing is to be written; empty: it is."""
+
+    def reason() -> str:
+        if settings.observe:
+            return "the setting observe is on"
+        return "" if cluster is None else cluster.foreign_writer()
+
+    return reason
 
 
 def sources_of(running: RunningEngine, settings: Settings) -> Sources:

@@ -38,6 +38,12 @@ NOT_IN_CLUSTER: Final = Problem(
     path="kubernetes", message="this command reads manifests, no cluster", hint="leave kubernetes out"
 )
 
+ONLY_IN_CLUSTER: Final = Problem(
+    path="observe",
+    message="has a meaning in a cluster alone",
+    hint="add --kubernetes; on a host, `syncret plan` writes nothing",
+)
+
 NO_MANIFESTS: Final = Problem(
     path="manifests",
     message="there are none",
@@ -61,8 +67,11 @@ def settings_of(options: Namespace, *, defaults: Settings = DEFAULTS) -> Setting
 
 def settings_of_daemon(options: Namespace) -> Settings:
     """The settings of `run`, which reads manifests or works in a cluster. Raises ConfigError."""
-    if settings_of(options).kubernetes:
+    settings = settings_of(options)
+    if settings.kubernetes:
         return settings_of(options, defaults=IN_CLUSTER)
+    if settings.observe:
+        raise ConfigError([ONLY_IN_CLUSTER])
     return settings_with_manifests(options)
 
 

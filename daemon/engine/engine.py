@@ -8,7 +8,7 @@ supervisor to start it anew: an engine that no longer hears of changes must not 
 import asyncio
 import math
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from itertools import count
@@ -23,8 +23,10 @@ from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import kind_of
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan.actions import LastError, last_error
+from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.core.schedule.refresh import Periodic
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.held_writes import HeldBack, HeldRecord, HeldWrites
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import NullObserver, Observer, Repeat, Run
 from syncret.daemon.engine.queue.waiting import CurrentRun, current_run
@@ -61,8 +63,11 @@ class Engine:
         settings: Settings,
         observer: Observer | None = None,
         listeners: Iterable[Listener] = (),
+        held: HeldRecord | None = None,
     ) -> None:
+        """While `held` is on, runs write nothing: what they would write is noted there."""
         self.queue = queue
+        self.held = held or HeldRecord(lambda: False)
         self._home = home
         self._reconcilers = {reconciler.group_kind: reconciler for reconciler in reconcilers}
         self._inventory = inventory
@@ -171,6 +176,10 @@ class Engine:
         """The error with which the last run ended without a status; None if the status says how it ended."""
         return self._unreported.get(ref)
 
+    def held_back(self, ref: ObjectRef) -> Sequence[HeldWrite]:
+        """What the last run of an object would have written, while nothing may be."""
+        return self.held.of(ref)
+
     @property
     def failing(self) -> AbstractSet[ObjectRef]:
         """The objects that failed at their last run."""
@@ -203,6 +212,8 @@ class Engine:
             await self._home.ownership_changed()
             self._leave_to_others(*self._owed, *self._failures)
             self._waker.reassign()
+            if self.held.has_ended():
+                self.requeue_all()
 
     def _leave_to_others(self, *refs: ObjectRef) -> None:
         """Forget what runs of these objects came to, as far as they are another's now: it reports its own."""
@@ -257,21 +268,16 @@ class Engine:
 
     async def _outcome(self, ref: ObjectRef, *, urgent: bool) -> Outcome | None:
         """What the run came to; None where it is to be run again at once."""
-        writes = Writes(
-            ref,
-            home=self._home,
-            inventory=self._inventory,
-            recorder=self._waker,
-            gate=self._gate,
-            owed=self._owed,
-            urgent=urgent,
-        )
+        writes = self._writes_of(ref, urgent=urgent)
         try:
             await self._home.check_durable()
             if ref in self._owed:
                 await writes.settle_status(ref)
             outcome = await self._reconcilers[ref.group_kind].reconcile(ref, writes)
             self._unreported.pop(ref, None)
+        except HeldBack:
+            interval = self._interval(ref)
+            outcome = Outcome(self._clock.now() + interval if interval else None)
         except Conflict as error:
             conflicts = self._conflicts[ref] = self._conflicts.get(ref, 0) + 1
             if self._retry.is_immediate(error, conflicts):
@@ -289,7 +295,23 @@ class Engine:
             bug = Bug(f"internal error: {kind}", hint="please report it")
             outcome = Outcome(failure=self._not_reported(ref, bug))
         self._conflicts.pop(ref, None)
+        if isinstance(writes, HeldWrites) and self.held.put(ref, writes.held):
+            self._observer.held_back(ref, writes.held)
         return outcome
+
+    def _writes_of(self, ref: ObjectRef, *, urgent: bool) -> Writes:
+        writes = (HeldWrites if self.held.is_on else Writes)(
+            ref,
+            home=self._home,
+            inventory=self._inventory,
+            recorder=self._waker,
+            gate=self._gate,
+            owed=self._owed,
+            urgent=urgent,
+        )
+        if isinstance(writes, HeldWrites):
+            writes.begin(self.held)
+        return writes
 
     def _unreadable(self, ref: ObjectRef) -> Malformed | None:
         """What is wrong with an object that no admission of ours has seen; None if it can be read."""
@@ -352,6 +374,7 @@ class Engine:
         )
         if gone and outcome.failure is None:
             self._waker.forget(ref)
+            self.held.put(ref, ())
             self._owed.pop(ref, None)
             self._observer.removed(ref)
 

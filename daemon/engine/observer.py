@@ -1,11 +1,12 @@
 """What the engine tells of itself, at fixed points: metrics, logs and `syncret simulate` listen here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.engine.reconciler import Failure
 from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget
 from syncret.providers.errors import SyncError
@@ -82,6 +83,10 @@ class Observer(Protocol):
         """An object exists no more, and what had to be cleaned up is: its series can go."""
         ...
 
+    def held_back(self, ref: ObjectRef, held: Sequence[HeldWrite]) -> None:
+        """A run that only observes would have written this, and its last one would not, or not the same."""
+        ...
+
     def listed(self, objects: int) -> None:
         """Everything that existed at the start is known; the first pass begins."""
         ...
@@ -139,6 +144,7 @@ class NullObserver:
     def bug(self, ref: ObjectRef, error: str, where: tuple[str, ...]) -> None: ...
     def failed(self, ref: ObjectRef, failure: Failure) -> None: ...
     def removed(self, ref: ObjectRef) -> None: ...
+    def held_back(self, ref: ObjectRef, held: Sequence[HeldWrite]) -> None: ...
     def listed(self, objects: int) -> None: ...
     def first_pass(self, seconds: float) -> None: ...
     def called(self, call: Call) -> None: ...
@@ -178,6 +184,10 @@ class ObserverGroup:
     def removed(self, ref: ObjectRef) -> None:
         for each in self._observers:
             each.removed(ref)
+
+    def held_back(self, ref: ObjectRef, held: Sequence[HeldWrite]) -> None:
+        for each in self._observers:
+            each.held_back(ref, held)
 
     def listed(self, objects: int) -> None:
         for each in self._observers:

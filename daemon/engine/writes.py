@@ -10,6 +10,7 @@ import msgspec
 
 from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
 from syncret.config.resources.kinds import NAMESPACE
+from syncret.daemon.core.plan.actions import Action
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.homes.contract import (
     Conflict,
@@ -196,10 +197,23 @@ class Writes:
         self._owed = owed
         self._urgent = urgent
 
+    @property
+    def observes(self) -> bool:
+        """Whether nothing may be written, and what would be is noted."""
+        return False
+
+    def holds(self, action: Action) -> bool:
+        """Whether the action is held back, and noted."""
+        del action
+        return False
+
     def check_ours(self) -> None:
         """Asked before each write to a secret manager. Raises StorageUnavailable if another replica acts."""
         if not self._home.owns(self._run):
             raise StorageUnavailable(f"{self._run}: another replica acts on it now")
+
+    def check_asks(self) -> None:
+        """Asked before a run reads from secret managers."""
 
     async def get_after_write(self, ref: ObjectRef) -> StoredObject | None:
         """As `get`, for a run that has to know how its write ended: the home is asked more than once."""

@@ -1,6 +1,7 @@
 """Metrics of a daemon in a cluster: what it asks its API server, and how far it knows what is there."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from syncret.daemon.core.cluster_stats import ClusterStats
@@ -14,7 +15,7 @@ class WriteStats(NamedTuple):
     owed: int
 
 
-def add_cluster(samples: f.Samples, stats: ClusterStats, writes: WriteStats) -> None:
+def add_cluster(samples: f.Samples, stats: ClusterStats, writes: WriteStats, held: Mapping[str, int]) -> None:
     """Add the samples of one scrape."""
     for labels, count in stats.requests.items():
         samples.add(f.API_REQUESTS, count, f.labelled(f.API_REQUESTS.labels, labels))
@@ -32,6 +33,9 @@ def add_cluster(samples: f.Samples, stats: ClusterStats, writes: WriteStats) -> 
     for kind, count in stats.conflicts().items():
         samples.add(f.CONFLICTS, count, f.labelled(f.BY_KIND, (kind,)))
     samples.add(f.EVENTS_DROPPED, stats.events_dropped)
+    for action, count in held.items():
+        samples.add(f.HELD, count, f.labelled(f.HELD.labels, (action,)))
+    samples.add(f.FOREIGN, int(bool(stats.foreign_writer())))
     if stats.fence is not None:
         left = stats.fence.left()
         samples.add(f.FENCE, left)

@@ -163,6 +163,7 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
         invalid=None if invalid is None else str(invalid),
         unanswered=engine.queue.unanswered(str(ref)),
         server=controllers.context.sessions.waits_for(ref),
+        held=tuple(str(each) for each in engine.held_back(ref)),
         receivers=tuple(verdicts_of(document, view.registry, Rules.of(view.settings, os.environ))),
     )
     return explain(document, known)

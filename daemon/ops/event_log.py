@@ -1,6 +1,6 @@
 """Logs what the engine reports: events of objects, failures of stores, bugs; repeated ones less and less."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from logging import DEBUG, INFO, WARNING
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ import structlog
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import role_of
 from syncret.daemon.core.plan.actions import DELETED
+from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.ops.repeats import Repeats, counted
@@ -111,6 +112,12 @@ class EngineLogger(NullObserver):
         hint = getattr(failure, "hint", "")
         text = "a reconcile failed; it is tried again"
         self._warn_repeatedly(ref, text, object=ref, error=str(failure), hint=hint)
+
+    def held_back(self, ref: ObjectRef, held: Sequence[HeldWrite]) -> None:
+        if held:
+            log.info("observing: this would be written", object=ref, writes=[str(each) for each in held])
+        else:
+            log.info("observing: nothing would be written any more", object=ref)
 
     def listed(self, objects: int) -> None:
         log.info("the first pass begins", objects=objects)

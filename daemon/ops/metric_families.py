@@ -188,6 +188,17 @@ EVENTS_DROPPED: Final = Family(
 FENCE: Final = Family(
     "syncret_leader_fence_seconds", "gauge", "How long this replica may still write; 0 while it stands by."
 )
+HELD: Final = Family(
+    "syncret_observed_writes",
+    "gauge",
+    "Writes that the last runs of all objects would have made, while the daemon only observes.",
+    ("action",),
+)
+FOREIGN: Final = Family(
+    "syncret_foreign_writer",
+    "gauge",
+    "1 while another operator writes what this daemon would write: nothing is written then.",
+)
 MASTER: Final = Family(
     "leader_election_master_status",
     "gauge",
@@ -274,7 +285,7 @@ FAMILIES: Final = (
     *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, INVALID_MANIFESTS, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, UNREACHABLE, UNANSWERED),
     *(API_REQUESTS, API_WRITES, STREAM_SYNCED, STREAM_LAG, STREAM_RESTARTS, CONFLICTS, OWED, EVENTS_DROPPED),
-    *(FENCE, MASTER, REST_REQUESTS),
+    *(FENCE, MASTER, REST_REQUESTS, HELD, FOREIGN),
     *(IN_FLIGHT, CLIENTS, ANSWERS, ANSWERS_LIMIT, ANSWERS_WAITING),
     *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),
     *(WORK_DEPTH, WORK_ADDS, WORK_RETRIES, WORK_UNFINISHED, WORK_LONGEST, WORK_WAIT, WORK_TIME),

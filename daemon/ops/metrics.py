@@ -66,6 +66,8 @@ class Sources(NamedTuple):
     writes: Callable[[], WriteStats] = lambda: WriteStats(0, 0)
     cluster: ClusterStats | None = None
     """None: a host."""
+    held: Callable[[], Mapping[str, int]] = dict
+    """How many writes were held back, by what they would do."""
     deletions_waiting: Callable[[], int] = lambda: 0
     invalid_manifests: Callable[[], Iterable[tuple[str, str]]] = tuple
     """File and reason of each that has no effect."""
@@ -158,7 +160,7 @@ class Metrics(NullObserver):
             stats = self._sources.kinds(f.CONTROLLERS)
             self._controllers.add_to(samples, stats, workers=self._sources.workers)
             if self._sources.cluster is not None:
-                add_cluster(samples, self._sources.cluster, self._sources.writes())
+                add_cluster(samples, self._sources.cluster, self._sources.writes(), self._sources.held())
         for labels, count in self._calls.items():
             samples.add(f.API_CALLS, count, f.labelled(f.API_CALLS.labels, labels))
         if self._first_pass is not None:

@@ -61,6 +61,8 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Why its manifest has no effect; what it said last, if anything, stays in force."""
     manifest: str | None = None
     """File and line of its manifest; None if no file defines it."""
+    would_write: tuple[str, ...] = ()
+    """What its last run would have written, if the daemon only observes."""
 
 
 class Silence(NamedTuple):
@@ -91,6 +93,8 @@ class Summary(
     failing: int
     queue: QueueStatus
     problems: tuple[ManifestProblem, ...]
+    observing: str = ""
+    """Why nothing is written; empty: what is to be written is."""
 
 
 def summary(view: View) -> Summary:
@@ -109,6 +113,7 @@ def summary(view: View) -> Summary:
             oldest_overdue_seconds=round(queue.oldest, 3),
         ),
         problems=tuple(_problem(each.source, each.problem) for each in view.problems),
+        observing=view.observing(),
     )
 
 
@@ -212,7 +217,7 @@ def _each(
         for stored in list(running.inventory.list(kind.group_kind)):
             ref = stored.ref
             unreported, unanswered = engine.unreported(ref), engine.queue.unanswered(str(ref))
-            yield object_status(
+            row = object_status(
                 ref,
                 view_of(stored, unreported),
                 due=engine.due(ref),
@@ -222,6 +227,8 @@ def _each(
                 silence=None if unanswered is None else Silence(unanswered, sessions.waits_for(ref)),
                 invalid=invalid.get(ref),
             )
+            held = engine.held_back(ref)
+            yield msgspec.structs.replace(row, would_write=tuple(map(str, held))) if held else row
         for ref, problem in invalid.items():
             if ref.group_kind == kind.group_kind and running.inventory.get(ref) is None:
                 yield refused_status(ref, problem)

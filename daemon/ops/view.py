@@ -13,6 +13,7 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.conditions import REACHABLE, READY, RUN_FAILED, seconds
+from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.core.schedule.refresh import PeriodicSpec
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.homes.contract import HomeProblem, StoredObject
@@ -88,6 +89,8 @@ class EngineView(Protocol):
 
     def due(self, ref: ObjectRef) -> float | None: ...
 
+    def held_back(self, ref: ObjectRef) -> Sequence[HeldWrite]: ...
+
     def refresh(self, ref: ObjectRef) -> bool: ...
 
 
@@ -150,6 +153,8 @@ class View:
     """The address of the HTTP server once it serves, with the port that was bound for port 0."""
     cluster: ClusterStats | None = None
     """None: a host."""
+    observing: Callable[[], str] = lambda: ""
+    """Why nothing is written; empty: what is to be written is."""
     health_address: str = ""
     """That of the server for probes alone."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)

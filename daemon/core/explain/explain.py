@@ -45,6 +45,8 @@ class ExplainInput(NamedTuple):
     """Of a store: for how long objects have waited for it without an answer."""
     server: str = ""
     """The server that they wait for, if that is known."""
+    held: tuple[str, ...] = ()
+    """What its last run would have written, if the daemon only observes."""
     receivers: tuple[Verdict, ...] = ()
     """Where a store has the daemon's own identity sent to."""
 
@@ -117,7 +119,11 @@ def explain(document: Document, known: ExplainInput) -> Explanation:
         age_seconds=max(0.0, known.now - refreshed) if refreshed is not None else None,
         target=target,
         keys=keys,
-        notes=(*_invalid_notes(known), *notes),
+        notes=(
+            *_invalid_notes(known),
+            *notes,
+            *(f"observed only, would be written: {each}" for each in known.held),
+        ),
         last_error=LastError(at=stamp(error[0]), message=error[1], hint=error[2]) if error else None,
         next=Attempt(
             at=stamp(due) if due is not None else None,

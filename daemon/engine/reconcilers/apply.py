@@ -78,6 +78,8 @@ async def apply(
     error means that the outcome of a write is not known.
     """
     for action in actions:
+        if writes.holds(action):
+            continue
         try:
             done = await _write(writes, action)
         except OutcomeUnknown:
@@ -153,7 +155,7 @@ async def publish(context: ReconcilerContext, writes: Writes, seen: StoredObject
         context.memory.succeeded(seen.ref, report.origins)
     else:
         context.memory.failed(seen.ref, await _located(context, seen.ref, report.last_error))
-    for reason, message, warning in report.events:
+    for reason, message, warning in () if writes.observes else report.events:
         context.events.event(seen.ref, warning=warning, reason=reason, message=message)
     if report.status is not None:
         await writes.update_status(seen, report.status)

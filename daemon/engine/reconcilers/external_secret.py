@@ -115,6 +115,7 @@ class _Run:
                 await drop_finalizer(self._writes, self._stored, FINALIZER)
                 return self._nothing_to_do()
             case Fetch():
+                self._writes.check_asks()
                 self._refresh_stores(step)
                 return await self._sync(step, observed)
             case Conclude(verdict=verdict):

@@ -63,6 +63,7 @@ class GeneratorStateReconciler:
                 await delete_if_there(writes, stored)
                 return Report()
             case CleanUp(generator, state):
+                writes.check_ours()
                 try:
                     await clean_up(self._context, generator, state)
                 except SyncError as error:

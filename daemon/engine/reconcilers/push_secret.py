@@ -140,6 +140,7 @@ class _Run:
             case PushPlan() as plan:
                 return await self._publish(plan, await self._pusher.carry_out(plan.operations or ()))
             case Fetch():
+                self._writes.check_asks()
                 try:
                     return await self._sync()
                 except PendingDependency:

@@ -75,6 +75,7 @@ class SecretStoreReconciler:
         context, now = self._context, self._context.clock.now()
         answers, error = context.sessions.reachability(stored.ref)
         if answers == "unknown" and (error is not None or is_unreachable(store.status.conditions)):
+            writes.check_asks()
             error = await self._unanswered(stored)
         report = (
             report_reachable(store, now, next_due=due)
@@ -100,6 +101,7 @@ class SecretStoreReconciler:
 
     async def _probe(self, stored: StoredObject, store: SecretStore, writes: Writes) -> Outcome:
         """Ask the store, and remember when to ask again before anything is written: that may fail."""
+        writes.check_asks()
         session = self._context.sessions.session(stored, stored.ref.namespace)
         failed, due = "unable to create client", None
         self._probed.pop(stored.ref, None)

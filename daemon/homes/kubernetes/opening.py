@@ -126,7 +126,7 @@ async def _taking_part(api: ApiServer, chosen: Access, lease: LeaseChoice) -> As
 def lease_of(settings: Settings, environment: Mapping[str, str]) -> LeaseChoice | None:
     """The Lease that the settings want; None where this is the only replica."""
     election = settings.leader_election
-    if not election.enabled:
+    if not election.enabled or settings.observe:  # who only observes takes the Lease from nobody
         return None
     pod = environment.get("POD_NAME") or environment.get("HOSTNAME") or "syncret"
     return LeaseChoice(

@@ -165,3 +165,9 @@ def test_folders_of_the_settings_are_held_to_their_bounds(
     assert f"manifests/app.yaml:3: {problem}" in told
     assert f"manifests/app.yaml:8: {problem}" in told
     assert ran(capsys, command, "--config", "syncret.yaml", "-f", "manifests")[0] == 0, "-f is not bound"
+
+
+def test_only_a_daemon_in_a_cluster_can_observe(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = ran(capsys, "run", "-f", "manifests", "--set", "observe=true")
+    assert code == 2
+    assert "observe: has a meaning in a cluster alone" in err

@@ -12,6 +12,7 @@ from syncret.config.meta import Document, ObjectRef, member
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.plan.actions import Action, OutputChange, output_change
 from syncret.daemon.engine.clock import Clock
+from syncret.daemon.engine.held_writes import HeldRecord
 from syncret.daemon.engine.observer import Operation
 from syncret.daemon.homes.contract import (
     Home,
@@ -146,6 +147,7 @@ class Life:
         self.target = Troubled(self.home)
         self.seen = Recorder()
         self.faults: dict[Operation, str] = {}
+        self.held: HeldRecord | None = None
         self.events: list[tuple[str, bool, str, str]] = []
 
     @asynccontextmanager
@@ -157,6 +159,7 @@ class Life:
             observer=self.seen,
             events=self,
             faults=self._fault,
+            held=self.held,
         )
         home = cast("Home", self.target)
         async with run_engine(
@@ -166,6 +169,16 @@ class Life:
             yield self
 
     controllers: RunningEngine
+
+    @asynccontextmanager
+    async def observing(self, held: HeldRecord) -> AsyncGenerator["Life", None]:
+        """As `running`, of a daemon that writes nothing while `held` is on."""
+        self.held = held
+        try:
+            async with self.running():
+                yield self
+        finally:
+            self.held = None
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
         self.events.append((ref.name, warning, reason, message))
