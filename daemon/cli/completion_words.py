@@ -26,6 +26,8 @@ _FLAGS: Final = {
     "-o": "output",
     "--output": "output",
     "--field": "field",
+    "--context": "context",
+    "--timeout": "timeout",
 }
 """The flags that take a value, of the commands that name an object."""
 

@@ -22,6 +22,9 @@ MAX_SOCKET_PATH: Final = 107
 _OK: Final = 200
 _VARIABLE: Final = "SYNCRET_SOCKET"
 
+FOR_CLUSTERS: Final = {"all_namespaces": "-A", "context": "--context", "wait": "--wait"}
+"""Flags without a meaning to a daemon, by their attributes."""
+
 Answer = dict[str, Any]
 
 
@@ -41,6 +44,9 @@ class CommandError(Exception):
 
 def request(options: Namespace, method: str, path: str, timeout: float | None = None, **query: str) -> Answer:
     """The daemon's answer. Raises CommandError."""
+    for attribute, flag in FOR_CLUSTERS.items():
+        if getattr(options, attribute, None):
+            raise CommandError(f"{flag} is for a cluster", hint="add --kubernetes", code=INVALID)
     where = socket_of(options)
     if not 0 < len(os.fsencode(where)) <= MAX_SOCKET_PATH:
         what = f"longer than {MAX_SOCKET_PATH} bytes" if where else "there is none"
@@ -77,17 +83,17 @@ def _query(parameters: Mapping[str, str]) -> str:
 
 def request_object(options: Namespace, method: str, path: str) -> Answer:
     """Send a request about the object that the command line names. Raises CommandError."""
-    kind, namespace, name = _named(options)
+    kind, namespace, name = named_object(options)
     return request(options, method, path, kind=kind, name=name, namespace=namespace)
 
 
-def _named(options: Namespace) -> tuple[str, str, str]:
-    """Kind, namespace and name that a command line names. Raises CommandError."""
+def named_object(options: Namespace, default: str = DEFAULT_NAMESPACE) -> tuple[str, str, str]:
+    """Kind, namespace (`default` without one) and name that a command line names. Raises CommandError."""
     words = [word for word in (options.object, options.name) if word is not None]
     shown = " ".join(words)
     match "/".join(words).split("/"):
         case [kind, name] if kind and name:
-            return kind, options.namespace or DEFAULT_NAMESPACE, name
+            return kind, options.namespace or default, name
         case [kind, namespace, name] if kind and namespace and name:
             if options.namespace not in {None, namespace}:
                 message = f"{shown} is in another namespace than -n {options.namespace}"

@@ -27,6 +27,7 @@ FLAGS: Final = {
     "socket": ("--socket", "socket"),
     "kubernetes": ("--kubernetes", "kubernetes"),
     "namespace": ("--namespace", "namespace"),
+    "context": ("--context", "context"),
 }
 ONE_SHOT: Final = Settings(output_dir="", state_file="")
 """The defaults of `sync` and `plan`, which write only where they are told to."""

@@ -133,11 +133,11 @@ def _check(running: Running, stored: StoredObject) -> None:
     if not running.context.handles(spec.get("controller")):
         raise Refused("another controller class looks after it", hint="see spec.controller")
     if role_of(stored.ref.group_kind) == "sync":
-        _check_policy(stored.as_type(ExternalSecret))
+        check_policy(stored.as_type(ExternalSecret))
 
 
-def _check_policy(resource: ExternalSecret) -> None:
-    """Refuse what is created only once: it may be a password in use."""
+def check_policy(resource: ExternalSecret) -> None:
+    """Refuse what is created only once: it may be a password in use. Raises Refused."""
     if not resource.status.synced_resource_version:
         return
     hint = "delete what it wrote, and it is made anew"

@@ -1,6 +1,7 @@
 """`syncret explain`: where each key of an object comes from, how old it is, and what happens next.
 
-With `--field` it explains a field of a manifest instead, and asks no daemon.
+With `--kubernetes` the API server is asked instead of a daemon. With `--field` it explains a field of a
+manifest, and asks neither.
 """
 
 import sys
@@ -13,12 +14,19 @@ from syncret.config.visible import printable
 from syncret.daemon.cli.columns import VERDICTS, Column, Row, print_table
 from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request_object
 from syncret.daemon.cli.exit_codes import OK
-from syncret.daemon.cli.terminal import age, paint, print_text, time_until
+from syncret.daemon.cli.terminal import Style, age, paint, print_text, time_until
 
 COLUMNS: Final = (
     Column("REMOTE KEY", "flexible"),
     Column("PROPERTY", "flexible"),
     Column("ENTRY", "flexible"),
+)
+EVENTS: Final = (
+    Column("SEEN"),
+    Column("COUNT"),
+    Column("TYPE", is_verdict=True),
+    Column("REASON", "flexible"),
+    Column("EVENT", "message"),
 )
 READY: Final = {"True": True, "False": False}
 
@@ -30,7 +38,7 @@ def run(options: Namespace) -> int:
 
         return explain_field(options)
     try:
-        answer = request_object(options, "GET", "/explain")
+        answer = _answer(options)
     except CommandError as refusal:
         return refusal.report()
     if options.output == "json":
@@ -44,7 +52,17 @@ def run(options: Namespace) -> int:
     for label, text in _facts(answer, time.time()):
         print_text(sys.stdout, printable(text), *_label(label))
     _print_keys(answer)
+    _print_cluster(answer, time.time())
     return OK
+
+
+def _answer(options: Namespace) -> Answer:
+    """The document of the daemon, or what the API tells. Raises CommandError."""
+    if options.kubernetes:
+        from syncret.daemon.cli.cluster.explain import explanation  # libraries that other clients need not
+
+        return explanation(options)
+    return request_object(options, "GET", "/explain")
 
 
 def _label(label: str) -> tuple[str, str]:
@@ -98,6 +116,36 @@ def _print_keys(answer: Answer) -> None:
         print_table(
             (Column("ENTRY", "flexible"), Column("STEPS", "message")), map(Row, steps.items()), full=True
         )
+
+
+def _print_cluster(answer: Answer, now: float) -> None:
+    """What only the API tells: events, rights that are missing, and who knows the rest."""
+    events: list[Answer] = answer.get("events", [])
+    if events:
+        sys.stdout.write("\n")
+        rows = [
+            Row(
+                (
+                    age(event["at"] or None, now),
+                    str(event["count"]),
+                    "Warning" if event["warning"] else "Normal",
+                    event["reason"],
+                    event["message"],
+                ),
+                style=Style.BAD if event["warning"] else Style.PLAIN,
+            )
+            for event in events
+        ]
+        print_table(EVENTS, rows, full=True)
+    for problem in answer.get("problems", ()):
+        sys.stdout.write("\n")
+        print_text(sys.stdout, printable(f"{problem['file']}: {problem['severity']}: {problem['message']}"))
+    process: Answer = answer.get("process", {})
+    if process:
+        sys.stdout.write("\n")
+        note = f" ({process['note']})" if process["note"] else ""
+        print_text(sys.stdout, printable(f"{process['unknown']}{note}:"))
+        sys.stdout.write(f"  {printable(process['command'])}\n")
 
 
 def _cells(key: Answer) -> tuple[str, ...]:

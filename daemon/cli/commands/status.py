@@ -1,4 +1,4 @@
-"""`syncret status`: the state of a running daemon, object by object."""
+"""`syncret status`: the state of a running daemon or of a cluster, object by object."""
 
 import sys
 import time
@@ -30,11 +30,12 @@ MORE: Final = (Column("MANIFEST", "detail"), Column("REMEDY", "detail"))
 def run(options: Namespace) -> int:
     """Print the table; exit 1 if an object is not ready."""
     try:
-        answer = request(options, "GET", "/status")
+        answer = _answer(options)
+        for group in ("stores", "objects"):
+            answer[group] = [each for each in answer[group] if _wanted(each, options)]
+        _check_names(answer, options)
     except CommandError as refusal:
         return refusal.report()
-    for group in ("stores", "objects"):
-        answer[group] = [each for each in answer[group] if _wanted(each, options)]
     if options.output == "json":
         print_json(answer)
     else:
@@ -45,7 +46,40 @@ def run(options: Namespace) -> int:
     return FAILED if is_failing else OK
 
 
+def _answer(options: Namespace) -> Answer:
+    """The document of the daemon, or of the cluster. Raises CommandError."""
+    if options.kubernetes:
+        from syncret.daemon.cli.cluster.status import status  # libraries that a daemon's client needs not
+
+        return status(options)
+    return request(options, "GET", "/status")
+
+
+def _check_names(answer: Answer, options: Namespace) -> None:
+    """Raise CommandError for a name that no object has; those that are in order may be left out."""
+    if options.failing:
+        return
+    shown = [*answer["stores"], *answer["objects"]]
+    for name in options.names:
+        if not any(_is_named(each, name) for each in shown):
+            hint = "is it in another namespace? see -n" if options.kubernetes else ""
+            raise CommandError(f"there is no object {name}", hint=hint)
+
+
+def _is_named(each: Answer, text: str) -> bool:
+    kind, _, name = text.rpartition("/")
+    return each["name"] == name and (not kind or kind.lower() in _words(each["kind"]))
+
+
+def _words(kind: str) -> tuple[str, ...]:
+    """What a kind may be called: to import the table of kinds would take longer than to ask the daemon."""
+    word = kind.lower()
+    return word, f"{word}s", "".join(filter(str.isupper, kind)).lower()
+
+
 def _wanted(each: Answer, options: Namespace) -> bool:
+    if options.names and not any(_is_named(each, name) for name in options.names):
+        return False
     if options.namespace is not None and each["namespace"] != options.namespace:
         return False
     return not (options.failing and each["ready"] and not _fails(each))
@@ -59,23 +93,17 @@ def _fails(each: Answer) -> bool:
 
 
 def _print(answer: Answer, now: float, options: Namespace) -> None:
-    queue, wide = answer["queue"], options.output == "wide"
-    print_text(
-        sys.stdout,
-        f"syncret {answer['version']}, up {span(answer['uptimeSeconds'])}, "
-        f"{'ready' if answer['ready'] else 'in its first pass'}; "
-        f"{queue['ready']} due, {queue['running']} running, {queue['scheduled']} scheduled, "
-        f"{answer['failing']} failing",
-    )
+    wide = options.output == "wide"
+    print_text(sys.stdout, printable(_head(answer)))
     everything = sorted([*answer["stores"], *answer["objects"]], key=lambda each: _verdict(each).rank)
     if everything:
         sys.stdout.write("\n")
-        rows = [_row(each, now, wide=wide) for each in everything]
+        rows = [_row(each, now, wide=wide, never=_never(each, answer)) for each in everything]
         print_table((*COLUMNS, *MORE) if wide else COLUMNS, rows, full=wide)
     elif options.namespace is not None or not answer["failing"]:
         what = "nothing is failing" if options.failing else "nothing"
         place = "" if options.namespace is None else f" in namespace {options.namespace}"
-        if options.failing or place:
+        if options.failing or place or options.kubernetes:
             sys.stdout.write("\n")
             print_text(sys.stdout, printable(what + place))
     for problem in answer["problems"]:
@@ -84,6 +112,20 @@ def _print(answer: Answer, now: float, options: Namespace) -> None:
         line = f"{place}: {problem['severity']}: {_text(problem)}{hint}"
         sys.stdout.write("\n")
         print_text(sys.stdout, printable(line))
+
+
+def _head(answer: Answer) -> str:
+    if "queue" not in answer:
+        context = f" (context {answer['context']})" if answer["context"] else ""
+        place = f"namespace {answer['namespace']}" if answer["namespace"] else "all namespaces"
+        return f"{answer['server']}{context}, {place}: {answer['failing']} failing"
+    queue = answer["queue"]
+    return (
+        f"syncret {answer['version']}, up {span(answer['uptimeSeconds'])}, "
+        f"{'ready' if answer['ready'] else 'in its first pass'}; "
+        f"{queue['ready']} due, {queue['running']} running, {queue['scheduled']} scheduled, "
+        f"{answer['failing']} failing"
+    )
 
 
 def _text(problem: Answer) -> str:
@@ -98,7 +140,13 @@ def _verdict(each: Answer) -> Verdict:
     return INVALID if each["ready"] and each["manifestProblem"] else VERDICTS[each["ready"]]
 
 
-def _row(each: dict[str, Any], now: float, *, wide: bool) -> Row:
+def _never(each: Answer, answer: Answer) -> str:
+    """What stands for a time that is not known: the API does not tell when stores and failures are tried."""
+    unknown = "queue" not in answer and (each["lastFailure"] or each in answer["stores"])
+    return "-" if unknown else "on change"
+
+
+def _row(each: dict[str, Any], now: float, *, wide: bool, never: str) -> Row:
     failure, unanswered = each["lastFailure"], each["unansweredSeconds"]
     server = f" from {each['unansweredBy']}" if each["unansweredBy"] else ""
     waits = "" if unanswered is None else f"no answer{server} for {span(unanswered)}"
@@ -112,7 +160,7 @@ def _row(each: dict[str, Any], now: float, *, wide: bool) -> Row:
         each["name"],
         verdict.text,
         age(each["lastGood"], now),
-        time_until(each["nextDue"], now, never="on change"),
+        time_until(each["nextDue"], now, never=never),
         failure["message"] if failure else invalid or waits or each["message"] or each["reason"] or default,
     )
     in_order = bool(each["ready"]) and not (waits or _fails(each))

@@ -6,21 +6,19 @@ Completion, the man page and docs/reference/cli.md are generated from this parse
 from argparse import ArgumentParser
 from typing import Final
 
+from syncret.daemon.cli.parser.asking_flags import add_explain, add_refresh, add_status
 from syncret.daemon.cli.parser.eso_flags import eso_flags
 from syncret.daemon.cli.parser.export_flags import add_export
 from syncret.daemon.cli.parser.options import (
     DEFAULTS,
-    NAMESPACE,
     Command,
     Commands,
     Formatter,
     Version,
     add,
     allow_empty,
-    daemon_options,
     delimiters,
     manifests,
-    object_named,
     output,
     output_dir,
     path,
@@ -69,9 +67,9 @@ def parser() -> ArgumentParser:
     _plan(commands)
     _sync(commands)
     _run(commands)
-    _status(commands)
-    _explain(commands)
-    _refresh(commands)
+    add_status(commands)
+    add_explain(commands)
+    add_refresh(commands)
     _simulate(commands)
     _template(commands)
     _providers(commands)
@@ -224,63 +222,6 @@ def _run(commands: Commands) -> None:
     )
     settings(command)
     eso_flags(command)
-
-
-def _status(commands: Commands) -> None:
-    command = add(
-        commands,
-        "status",
-        "show the state of a running daemon, object by object",
-        "READY: whether the object is in order, what is not (NO) comes first; AGE: for how long its value "
-        "has been known to be good; NEXT: when it is processed again. -o wide cuts nothing, and adds file "
-        "and line of the manifest, and the remedy. Exit code 1 if an object is not in order, 3 if no daemon "
-        "answers.",
-        "syncret status",
-        "syncret status -o wide",
-        "syncret status --failing -o json",
-    )
-    command.add_argument("-n", "--namespace", metavar=NAMESPACE, help="only the objects of one namespace")
-    command.add_argument("--failing", action="store_true", help="only what is not in order")
-    daemon_options(command, "wide")
-
-
-def _explain(commands: Commands) -> None:
-    command = add(
-        commands,
-        "explain",
-        "show where each key of an object comes from, and what is next",
-        "For each key: the store, the remote key and property, the entry of the spec, the steps that "
-        "changed it. Then the last error with its remedy, and when and why the next attempt is made. "
-        "Kinds have short names: es, ps, ss, css, ces, cps. Exit code 1 if the daemon has no such object, 3 "
-        "if no daemon answers.\n\n"
-        "With --field, what a field of a manifest is for, as kubectl explain shows it: description, type, "
-        "default, an example, the fields below it. That needs no daemon. Exit code 2 if there is none.",
-        "syncret explain ExternalSecret/database",
-        "syncret explain es database -n payments",
-        "syncret explain --field externalsecret.spec.refreshInterval",
-        "syncret explain --field secretstore.spec.provider.vault.auth --recursive",
-    )
-    object_named(command, or_field=True)
-    command.add_argument(
-        "--recursive", action="store_true", help="with --field: name all fields below it, at any depth"
-    )
-    daemon_options(command)
-
-
-def _refresh(commands: Commands) -> None:
-    command = add(
-        commands,
-        "refresh",
-        "refresh an object now, in a running daemon",
-        "Use it when a value has just been rotated. For a ClusterExternalSecret, everything that it created "
-        "is refreshed. The request stands until it succeeds. What is created only once (refreshPolicy "
-        "CreatedOnce) is not created again. Exit code 1 if the daemon has no such object or would do "
-        "nothing, 3 if no daemon answers.",
-        "syncret refresh ExternalSecret/database",
-        "syncret refresh es database -n payments",
-    )
-    object_named(command)
-    daemon_options(command)
 
 
 def _simulate(commands: Commands) -> None:

@@ -104,6 +104,16 @@ def delimiters(text: str) -> tuple[str, str]:
     return left, right
 
 
+def duration(text: str) -> float:
+    """Parse a duration such as 90s. Only a command line that has one imports what reads it."""
+    from syncret.config.durations import DurationError, parse_duration
+
+    try:
+        return parse_duration(text)
+    except DurationError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
 def path(text: str) -> str:
     """Parse a path. Empty text, such as that of an unset variable, would mean the current folder."""
     if not text:
@@ -183,7 +193,10 @@ def object_named(command: ArgumentParser, *, or_field: bool = False) -> None:
         command.add_argument("object", metavar=KIND_NAME, help=text)
     command.add_argument("name", metavar=NAME, nargs="?", help="the name, if KIND stands alone before it")
     command.add_argument(
-        "-n", "--namespace", metavar=NAMESPACE, help=f"its namespace (default: {DEFAULT_NAMESPACE})"
+        "-n",
+        "--namespace",
+        metavar=NAMESPACE,
+        help=f"its namespace (default: {DEFAULT_NAMESPACE}; in a cluster that of the context)",
     )
 
 
@@ -196,3 +209,18 @@ def daemon_options(command: ArgumentParser, *more_formats: str) -> None:
     )
     output(command, "text", "json", *more_formats)
     settings(command)
+
+
+def in_cluster(command: ArgumentParser) -> None:
+    """`--kubernetes` and `--context` of the commands that ask an API server themselves."""
+    command.add_argument(
+        "--kubernetes",
+        action="store_const",
+        const=True,
+        help="ask the API server of a cluster, as whom your kubeconfig says you are",
+    )
+    command.add_argument(
+        "--context",
+        metavar="NAME",
+        help="with --kubernetes: a context of the kubeconfig (setting context, default: its current one)",
+    )

@@ -290,7 +290,7 @@ def refusal(answer: Answer, *, wrote: bool) -> HomeError:
         return Invalid(message, found)
     if code >= _SERVER_ERROR and wrote and code != _UNAVAILABLE:
         return OutcomeUnknown(message)
-    hint = "is the token of the daemon's ServiceAccount still valid?" if code == _UNAUTHORIZED else ""
+    hint = "is the token or the certificate still valid?" if code == _UNAUTHORIZED else ""
     return StorageUnavailable(message, hint=hint)
 
 

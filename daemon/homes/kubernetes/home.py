@@ -32,7 +32,7 @@ from syncret.daemon.homes.kubernetes.api import JSON, MERGE_PATCH, METADATA_ONLY
 from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
 from syncret.daemon.homes.kubernetes.objects import SECRET, ref_of, stored_of
-from syncret.daemon.homes.kubernetes.resources import Resource, Resources
+from syncret.daemon.homes.kubernetes.resources import Resource, Resources, listed
 from syncret.daemon.homes.kubernetes.streams import is_older
 from syncret.daemon.homes.kubernetes.watch import ClusterWatch
 from syncret.providers.contract import IssuedToken
@@ -145,17 +145,11 @@ class KubernetesHome:
         resource = await self._resources.find(group_kind)
         if resource is None:
             return ()
-        found: list[StoredObject] = []
-        params = {"limit": "500", **({"labelSelector": as_text(selector)} if selector is not None else {})}
+        params = {} if selector is None else {"labelSelector": as_text(selector)}
         path = resource.path(namespace or self._namespace)
-        while True:
-            answer = await self._api.read(path, doing=f"listing {group_kind}", params=params)
-            page: Document = {} if answer is None else answer.decode(Document)
-            found += [stored_of(resource, each, whole=True) for each in page.get("items") or ()]
-            token = page.get("metadata", {}).get("continue")
-            if not token:
-                return sorted(found, key=lambda stored: stored.ref)
-            params["continue"] = token
+        found = listed(self._api, path, doing=f"listing {group_kind}", params=params)
+        stored = [stored_of(resource, each, whole=True) async for each in found]
+        return sorted(stored, key=lambda each: each.ref)
 
     def is_unchanged(self, ref: ObjectRef) -> bool:
         """As `Home` says: by what the watch has told, without a request."""

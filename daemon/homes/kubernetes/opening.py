@@ -62,10 +62,10 @@ async def cluster_home(
     stats = stats or ClusterStats()
     stats.host = urlsplit(chosen.server).netloc
     async with AsyncExitStack() as stack:
-        http = await stack.enter_async_context(_http(chosen))
+        http = await stack.enter_async_context(http_to(chosen))
         election = None
         if lease is not None:
-            renewals = await stack.enter_async_context(_http(chosen, connections=1))
+            renewals = await stack.enter_async_context(http_to(chosen, connections=1))
             election = await stack.enter_async_context(
                 _taking_part(ApiServer(renewals, chosen.login, stats=stats), chosen, lease)
             )
@@ -84,7 +84,8 @@ async def cluster_home(
 
 
 @asynccontextmanager
-async def _http(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Http, None]:
+async def http_to(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Http, None]:
+    """A client of that server, until the block is left. Raises HomeUnusable."""
     http = Http(
         chosen.server,
         tls=chosen.tls,

@@ -1,16 +1,19 @@
 """Which resources the API server serves: the version and the path of each kind, asked once and kept."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from syncret.config.catalog import Catalog
-from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.kinds import Kinds
 from syncret.daemon.homes.kubernetes.api import ApiServer
 from syncret.providers.kit.kube.client import path_of
+
+PAGE: Final = "500"
+"""Objects of one answer."""
 
 KNOWN_FOR: Final = 30.0
 """Seconds after which what was not served is asked for again."""
@@ -121,3 +124,19 @@ class Resources:
         self._served[group, version] = time.monotonic(), found
         self._api.stats.kinds |= {each.plural: each.kind for each in found.values()}
         return found
+
+
+async def listed(
+    api: ApiServer, path: str, *, doing: str, params: Mapping[str, str]
+) -> AsyncGenerator[Document, None]:
+    """The objects of a consistent list, which is read in pages. Raises HomeError."""
+    asked = {"limit": PAGE, **params}
+    while True:
+        answer = await api.read(path, doing=doing, params=asked)
+        page: Document = {} if answer is None else answer.decode(Document)
+        for each in page.get("items") or ():
+            yield each
+        token = page.get("metadata", {}).get("continue")
+        if not token:
+            return
+        asked["continue"] = token

@@ -1,0 +1,210 @@
+"""A cluster as a person with a kubeconfig sees it: some objects may be read, others not, and that is told.
+
+Nothing is watched and nothing is kept. The only write that is made is the one that a person asks for by name;
+what would become of others is asked with `dryRun=All`, which the API server does not carry out.
+"""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from syncret.config.catalog import Catalog
+from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.settings import Settings
+from syncret.daemon.core.conditions import seconds
+from syncret.daemon.homes.contract import StorageUnavailable, StoredObject
+from syncret.daemon.homes.kubernetes.api import MERGE_PATCH, METADATA_ONLY, ApiServer, NotAllowed
+from syncret.daemon.homes.kubernetes.kubeconfig import Access
+from syncret.daemon.homes.kubernetes.objects import stored_of
+from syncret.daemon.homes.kubernetes.opening import http_to, own_access
+from syncret.daemon.homes.kubernetes.resources import Resource, Resources, listed
+from syncret.providers.kit.http import Body
+
+__all__ = ("ClusterEvent", "NotAllowed", "UserCluster", "user_cluster")
+
+MANAGER: Final = "syncret-cli"
+"""The field manager of what a person asks for."""
+
+_EVENT: Final = GroupKind("", "Event")
+
+
+class ClusterEvent(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a controller told of an object."""
+
+    at: str
+    """When it was told last."""
+    warning: bool
+    reason: str
+    message: str
+    count: int
+    """How often."""
+    source: str
+    """Who told it."""
+
+    @property
+    def seconds(self) -> float:
+        """The same time since the epoch."""
+        return seconds(self.at) or 0.0
+
+
+class _Involved(Struct, frozen=True):
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+class _Series(Struct, frozen=True, rename="camel"):
+    count: int = 0
+    last_observed_time: str | None = None
+
+
+class _Source(Struct, frozen=True):
+    component: str = ""
+
+
+class _Event(Struct, frozen=True, rename="camel"):
+    involved_object: _Involved = _Involved()
+    type: str = ""
+    reason: str = ""
+    message: str = ""
+    count: int | None = None
+    series: _Series | None = None
+    last_timestamp: str | None = None
+    event_time: str | None = None
+    first_timestamp: str | None = None
+    source: _Source | None = None
+    reporting_component: str = ""
+
+
+class UserCluster:
+    """An API server, as one person. Methods raise HomeError; `denied` has the rights that were missing."""
+
+    def __init__(self, api: ApiServer, access: Access, catalog: Catalog, settings: Settings) -> None:
+        self._api = api
+        self._resources = Resources(api, catalog)
+        self.server = access.server
+        self.namespace = settings.namespace or access.namespace or "default"
+        """The namespace that is meant where none is named."""
+        self.context = settings.context
+        self.denied: dict[str, None] = {}
+        """What the API server said of each right that was missing, once."""
+
+    async def get(self, ref: ObjectRef) -> StoredObject | None:
+        """The object, whole. Raises NotAllowed."""
+        resource = await self._resources.find(ref.group_kind)
+        if resource is None:
+            return None
+        answer = await self._api.read(resource.path_to(ref), doing=f"reading {ref}")
+        return None if answer is None else stored_of(resource, answer.decode(Document), whole=True)
+
+    async def exists(self, ref: ObjectRef) -> bool | None:
+        """Whether there is such an object, of which no value is read; None where that may not be known."""
+        resource = await self._resources.find(ref.group_kind)
+        if resource is None:
+            return False
+        try:
+            answer = await self._api.read(
+                resource.path_to(ref), doing=f"looking for {ref}", accept=METADATA_ONLY
+            )
+        except NotAllowed as error:
+            self.note(error)
+            return None
+        return answer is not None
+
+    async def serves(self, kind: GroupKind) -> bool:
+        """Whether the cluster has the kind."""
+        return await self._resources.find(kind) is not None
+
+    async def list(
+        self, kind: GroupKind, namespace: str = "", *, labels: str = ""
+    ) -> Sequence[StoredObject] | None:
+        """The objects in one namespace, or (empty) in all; None where they may not be listed."""
+        resource = await self._resources.find(kind)
+        if resource is None:
+            return ()
+        params = {"labelSelector": labels} if labels else {}
+        found = await self._listed(resource, namespace, params)
+        return None if found is None else [stored_of(resource, each, whole=True) for each in found]
+
+    async def events(
+        self, namespace: str = "", *, of: ObjectRef | None = None
+    ) -> Mapping[ObjectRef, Sequence[ClusterEvent]]:
+        """The events of a namespace or of all, or those of one object, the newest first; none if denied."""
+        resource = await self._resources.find(_EVENT)
+        if resource is None:
+            return {}
+        params: dict[str, str] = {}
+        if of is not None:  # those of cluster-scoped objects are in `default`
+            namespace = of.namespace or "default"
+            named = {"kind": of.kind, "name": of.name}
+            params["fieldSelector"] = ",".join(f"involvedObject.{key}={text}" for key, text in named.items())
+        found: dict[ObjectRef, list[ClusterEvent]] = {}
+        for document in await self._listed(resource, namespace, params) or ():
+            event = msgspec.convert(document, type=_Event, strict=False)
+            about = event.involved_object
+            group = document.get("involvedObject", {}).get("apiVersion", "").rpartition("/")[0]
+            ref = ObjectRef(group, about.kind, about.namespace, about.name)
+            found.setdefault(ref, []).append(_event(event))
+        for told in found.values():
+            told.sort(key=lambda each: each.seconds, reverse=True)
+        return found
+
+    async def _listed(
+        self, resource: Resource, namespace: str, params: Mapping[str, str]
+    ) -> Sequence[Document] | None:
+        place = f" in namespace {namespace}" if namespace and resource.namespaced else ""
+        try:
+            found = listed(
+                self._api, resource.path(namespace), doing=f"listing {resource.plural}{place}", params=params
+            )
+            return [each async for each in found]
+        except NotAllowed as error:
+            self.note(error)
+            return None
+
+    async def annotate(self, ref: ObjectRef, annotations: Mapping[str, str]) -> StoredObject:
+        """Set annotations of an object. Raises NotFound."""
+        resource = await self._resources.find(ref.group_kind)
+        if resource is None:
+            raise StorageUnavailable(
+                f"{ref}: the API server does not serve this kind", hint="install its CRD"
+            )
+        answer = await self._api.write(
+            "PATCH",
+            resource.path_to(ref),
+            Body(msgspec.json.encode({"metadata": {"annotations": annotations}}), MERGE_PATCH),
+            doing=f"annotating {ref}",
+            params={"fieldManager": MANAGER},
+        )
+        return stored_of(resource, answer.decode(Document), whole=True)
+
+    def note(self, error: NotAllowed) -> None:
+        """Remember a right that is missing."""
+        self.denied[str(error)] = None
+
+
+@asynccontextmanager
+async def user_cluster(
+    settings: Settings, catalog: Catalog, environment: Mapping[str, str]
+) -> AsyncGenerator[UserCluster, None]:
+    """The cluster of the kubeconfig that the settings name, until the block is left. Raises HomeUnusable."""
+    chosen = own_access(settings.kubeconfig, settings.context, environment)
+    async with http_to(chosen) as http:
+        yield UserCluster(ApiServer(http, chosen.login), chosen, catalog, settings)
+
+
+def _event(event: _Event) -> ClusterEvent:
+    series = event.series or _Series()
+    at = series.last_observed_time or event.last_timestamp or event.event_time or event.first_timestamp
+    source = event.source.component if event.source is not None else ""
+    return ClusterEvent(
+        at=at or "",
+        warning=event.type == "Warning",
+        reason=event.reason,
+        message=event.message,
+        count=series.count or event.count or 1,
+        source=event.reporting_component or source,
+    )
