@@ -196,9 +196,9 @@ def test_what_was_created_once_is_not_asked_for_again(admin: Ask, cluster: Clust
 def test_the_refresh_of_a_cluster_wide_one_travels(admin: Ask, cluster: Cluster) -> None:
     place = f"/apis/{GROUP}/v1/clusterexternalsecrets"
     name = f"all-{cluster.namespace}"
-    spec = {"externalSecretSpec": {"secretStoreRef": {"name": "s"}, "data": []}}
+    spec: Document = {"externalSecretSpec": {"secretStoreRef": {"name": "s"}, "data": []}}
     api_version = f"{GROUP}/v1"
-    made = {
+    made: Document = {
         "apiVersion": api_version,
         "kind": "ClusterExternalSecret",
         "metadata": {"name": name},
