@@ -193,7 +193,7 @@ class Http:
         raise failed
 
     async def __aenter__(self) -> Self:
-        self._ssl = True if self._tls.plain else self._tls.context()
+        self._ssl = self._tls.of_session()
         return self
 
     async def __aexit__(

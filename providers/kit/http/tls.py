@@ -3,6 +3,7 @@
 import os
 import ssl
 import sys
+from asyncio import sslproto
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -11,6 +12,9 @@ from syncret.providers.errors import Malformed
 
 GOODBYE_HANGS: Final = sys.version_info < (3, 12, 8) or (3, 13) <= sys.version_info < (3, 13, 1)
 """Whether a connection that is closed stays open until its server has said goodbye (a fault of asyncio)."""
+
+_BUFFER: Final = 32 * 1024
+"""Bytes that a connection reads at once: two records of TLS."""
 
 _CONTEXTS: Final = 64
 """How many trust stores are cached; a parsed bundle takes some 10 kB to 1 MB."""
@@ -30,6 +34,14 @@ class Tls:
     def plain(self) -> bool:
         """Whether only the system's trust store is used, without a client certificate."""
         return self == SYSTEM
+
+    def of_session(self) -> ssl.SSLContext | bool:
+        """What aiohttp takes: True for its own trust in the system's store. Raises Malformed.
+
+        For each connection asyncio takes 256 kB to read into; a home in a cluster has a hundred of them.
+        """
+        sslproto.SSLProtocol.max_size = _BUFFER
+        return True if self.plain else self.context()
 
     def context(self) -> ssl.SSLContext:
         """A context; those without a client certificate are shared. Raises Malformed for invalid PEM."""

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import socket
 import threading
+import tracemalloc
 import warnings
 from contextlib import suppress
 from pathlib import Path
@@ -194,3 +195,25 @@ def test_a_connection_whose_server_says_no_goodbye_is_closed_all_the_same(tmp_pa
     for each in silent:
         each.close()
     assert [str(each.message) for each in left if each.category is ResourceWarning] == []
+
+
+async def test_a_connection_takes_little_memory(authority: Authority, tmp_path: Path) -> None:
+    """A home in a cluster has a connection for each kind that it watches."""
+    together = asyncio.Barrier(10)
+
+    async def held(request: web.Request) -> web.StreamResponse:
+        await together.wait()
+        return await ok(request)
+
+    async with (
+        served(all_to(held), authority.server(tmp_path)) as url,
+        Http(url, tls=Tls(ca=authority.pem), network=NETWORK) as http,
+    ):
+        tracemalloc.start()
+        try:
+            await asyncio.gather(*(http.request("GET", "/", doing="reading key a") for _ in range(10)))
+            taken = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
+
+    assert taken < 20 * 100_000, "of ten clients and of the server's ten connections"
