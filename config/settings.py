@@ -104,6 +104,8 @@ class Process(Group, frozen=True):
     cluster_store: bool = True
     """ClusterSecretStores; off: they are not checked, and an ExternalSecret whose secretStoreRef is one is
     left alone. With `namespace`, ClusterGenerators are off with them: nothing of the cluster is read."""
+    cluster_generator: bool = True
+    """ClusterGenerators; off: in a cluster they are not read, so that what refers to one fails."""
     secret_store: bool = True
     """SecretStores; off: they are not checked, but may be used if another daemon reports them as ready."""
     push_secret: bool = True

@@ -358,6 +358,7 @@ def switched_off(process: "Process") -> frozenset[str]:
 def not_watched(settings: "Settings") -> frozenset[str]:
     """The kinds that a daemon in a cluster does not look at, by its settings."""
     off = switched_off(settings.process) - {SECRET_STORE.kind}  # those of another daemon may be used
-    if settings.namespace and not settings.process.cluster_store:
+    alone = settings.namespace and not settings.process.cluster_store
+    if alone or not settings.process.cluster_generator:
         off |= {CLUSTER_GENERATOR.kind}  # else it would need rights in the cluster for these alone
     return off

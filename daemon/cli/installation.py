@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from syncret.config.errors import ConfigError, Problem
 
 if TYPE_CHECKING:  # settings are slow to import
-    from syncret.daemon.install.installation import Installation, TargetResource
+    from syncret.daemon.install.installation import Installation
+    from syncret.daemon.install.parts import DisruptionBudget, TargetResource
 
 INSTALLATION_FLAGS: Final = {
     "image": "--image",
@@ -30,13 +31,8 @@ _SEVERAL: Final = 2
 
 def installation_of(options: Namespace) -> "Installation":
     """What the flags say; what they leave out is as Installation has it. Raises ConfigError."""
-    from syncret.daemon.install.installation import (
-        Installation,
-        NetworkPolicy,
-        Pod,
-        ServiceAccount,
-        ServiceMonitor,
-    )
+    from syncret.daemon.install.installation import Installation
+    from syncret.daemon.install.parts import NetworkPolicy, Pod, ServiceAccount, ServiceMonitor
 
     if not options.image:
         hint = "write --image REPOSITORY:TAG: `docker build -t REPOSITORY:TAG .` makes it"
@@ -53,7 +49,7 @@ def installation_of(options: Namespace) -> "Installation":
         generic_targets=tuple(_targets(options.generic_target or ())),
         service_account=ServiceAccount(create=not account, name=account or ""),
         pod=Pod(pull_secrets=tuple(options.pull_secret or ())),
-        min_available=_available(options.min_available, replicas),
+        disruption_budget=_budget(options.min_available, replicas),
         network_policy=NetworkPolicy() if options.network_policy else None,
         service_monitor=ServiceMonitor() if options.service_monitor else None,
     )
@@ -71,19 +67,21 @@ def _settings(pairs: Iterable[str]) -> Mapping[str, str]:
 
 
 def _targets(names: Iterable[str]) -> "Iterator[TargetResource]":
-    from syncret.daemon.install.installation import TargetResource
+    from syncret.daemon.install.parts import TargetResource
 
     for name in names:
         resource, _, group = name.partition(".")
         yield TargetResource(group=group, resources=(resource.lower(),))
 
 
-def _available(text: str | None, replicas: int) -> int | str | None:
+def _budget(text: str | None, replicas: int) -> "DisruptionBudget | None":
     """As it is written, or one of several: a node that is drained never takes the last one."""
+    from syncret.daemon.install.parts import DisruptionBudget
+
     if text is None:
-        return 1 if replicas >= _SEVERAL else None
+        return DisruptionBudget() if replicas >= _SEVERAL else None
     if text.isascii() and text.removesuffix("%").isdigit():
-        return int(text) if text.isdigit() else text
+        return DisruptionBudget(min_available=int(text) if text.isdigit() else text)
     hint = "write a number or a share, such as 1 or 50%"
     raise ConfigError(
         [Problem(path=f"--min-available {text}", message="is no number of replicas", hint=hint)]

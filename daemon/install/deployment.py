@@ -1,101 +1,125 @@
 """The Deployment of an installation."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Final
 
-from syncret.config.meta import Document
-from syncret.daemon.install.installation import Installation
-from syncret.daemon.install.metadata import named, selector
+from syncret.daemon.install.metadata import ACCOUNT, ELECTS, SELECTOR, i, named
+from syncret.daemon.install.outline.nodes import (
+    SPLICE,
+    Outline,
+    Spliced,
+    as_text,
+    each,
+    each_pair,
+    first,
+    given,
+    merged,
+    more,
+    text,
+    when,
+)
 
 _RUN: Final = {"name": "run", "mountPath": "/run/syncret"}
 """The folder of the control socket: `kubectl exec ... -- syncret status`."""
 
-
-def deployment(installation: Installation) -> Document:
-    """The Deployment, with any number of replicas."""
-    head = named(
-        installation,
-        "apps/v1",
-        "Deployment",
-        installation.name,
-        namespace=installation.namespace,
-        annotations=installation.deployment.annotations,
-    )
-    return {
-        **head,
-        "spec": {
-            "replicas": installation.replicas,
-            "revisionHistoryLimit": installation.deployment.revision_history_limit,
-            "strategy": dict(installation.deployment.strategy) or _strategy(installation),
-            "selector": {"matchLabels": dict(selector(installation))},
-            "template": _template(installation),
-        },
-    }
+_STRATEGY: Final = when(
+    i.deployment.strategy,
+    i.deployment.strategy,
+    when(
+        ELECTS,
+        {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
+        # without an election two daemons would both act: one has to end before the next begins
+        {"type": "Recreate"},
+    ),
+)
 
 
-def _strategy(installation: Installation) -> Document:
-    """Without an election two daemons would both act: one has to end before the next begins."""
-    if not installation.elects:
-        return {"type": "Recreate"}
-    return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+def _set(setting: Outline) -> Sequence[Outline]:
+    return ("--set", setting)
 
 
-def _template(installation: Installation) -> Document:
-    pod = installation.pod
-    metadata: Document = {"labels": {**installation.labels, **pod.labels, **selector(installation)}}
-    if pod.annotations:
-        metadata["annotations"] = dict(pod.annotations)
-    spec: Document = {
-        "serviceAccountName": installation.account,
-        "automountServiceAccountToken": True,
-        "enableServiceLinks": False,
-        "securityContext": dict(pod.security_context),
-        "containers": [_container(installation), *pod.containers],
-        "volumes": [{"name": _RUN["name"], "emptyDir": {"medium": "Memory"}}, *pod.volumes],
-        **pod.spec,
-    }
-    if pod.init_containers:
-        spec["initContainers"] = list(pod.init_containers)
-    if pod.pull_secrets:
-        spec["imagePullSecrets"] = [{"name": name} for name in pod.pull_secrets]
-    return {"metadata": metadata, "spec": spec}
+_ARGUMENTS: Final[list[Outline]] = [
+    "run",
+    "--kubernetes",
+    when(i.only_namespace, Spliced(["--namespace", i.only_namespace])),
+    *_set(text("listen=:", as_text(i.port))),
+    when(i.health_port, Spliced(_set(text("healthListen=:", as_text(i.health_port))))),
+    when(more(i.replicas, 1), Spliced(_set("leaderElection.enabled=true"))),
+    when(i.generic_targets, Spliced(_set("allowGenericTargets=true"))),
+    each_pair(i.settings, lambda name, value: Spliced(_set(text(name, "=", value)))),
+    each_pair(
+        i.flags,
+        lambda name, value: when(value, text("--", name, "=", as_text(value)), text("--", name)),
+    ),
+]
 
 
-def _container(installation: Installation) -> Document:
-    pod = installation.pod
-    return {
-        "name": "syncret",
-        "image": installation.image,
-        "imagePullPolicy": pod.pull_policy,
-        "args": list(_arguments(installation)),
-        "env": [
-            _of_pod("POD_NAME", "metadata.name"),
-            _of_pod("POD_NAMESPACE", "metadata.namespace"),
-            # the image is a sidecar's, too: what it sets for that one has no meaning here
-            {"name": "SYNCRET_MANIFESTS", "value": ""},
-            {"name": "SYNCRET_OUTPUT_DIR", "value": ""},
-            *pod.env,
-        ],
-        "ports": [{"name": "metrics", "containerPort": installation.port}],
-        "livenessProbe": _probe("/healthz"),
-        "readinessProbe": _probe("/readyz"),
-        "resources": dict(pod.resources),
-        "securityContext": dict(pod.container_security_context),
-        "volumeMounts": [dict(_RUN), *pod.volume_mounts],
-    }
-
-
-def _arguments(installation: Installation) -> Iterator[str]:
-    yield from ("run", "--kubernetes")
-    if installation.only_namespace:
-        yield from ("--namespace", installation.only_namespace)
-    for name, text in installation.arguments.items():
-        yield from ("--set", f"{name}={text}")
-
-
-def _of_pod(variable: str, field: str) -> Document:
+def _of_pod(variable: str, field: str) -> dict[str, Outline]:
     return {"name": variable, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": field}}}
 
 
-def _probe(path: str) -> Document:
-    return {"httpGet": {"path": path, "port": "metrics"}, "periodSeconds": 10, "timeoutSeconds": 5}
+_CONTAINER: Final[dict[str, Outline]] = {
+    "name": "syncret",
+    "image": i.image,
+    "imagePullPolicy": i.pod.pull_policy,
+    "args": _ARGUMENTS,
+    "env": [
+        _of_pod("POD_NAME", "metadata.name"),
+        _of_pod("POD_NAMESPACE", "metadata.namespace"),
+        # the image is a sidecar's, too: what it sets for that one has no meaning here
+        {"name": "SYNCRET_MANIFESTS", "value": ""},
+        {"name": "SYNCRET_OUTPUT_DIR", "value": ""},
+        Spliced(i.pod.env),
+    ],
+    "ports": [
+        {"name": "metrics", "containerPort": i.port, "protocol": "TCP"},
+        when(i.health_port, {"name": "live", "containerPort": i.health_port, "protocol": "TCP"}),
+    ],
+    "livenessProbe": given(i.pod.liveness),
+    "readinessProbe": given(i.pod.readiness),
+    "resources": given(i.pod.resources),
+    "securityContext": given(i.pod.container_security_context),
+    "volumeMounts": [_RUN, Spliced(i.pod.volume_mounts)],
+}
+
+_POD: Final[dict[str, Outline]] = {
+    "serviceAccountName": ACCOUNT,
+    "automountServiceAccountToken": i.service_account.automount,
+    "enableServiceLinks": False,
+    "securityContext": given(i.pod.security_context),
+    "imagePullSecrets": when(i.pod.pull_secrets, [each(i.pod.pull_secrets, lambda name: {"name": name})]),
+    "initContainers": given(i.pod.init_containers),
+    "containers": [_CONTAINER, Spliced(i.pod.containers)],
+    "volumes": [{"name": _RUN["name"], "emptyDir": {"medium": "Memory"}}, Spliced(i.pod.volumes)],
+    "topologySpreadConstraints": when(
+        i.pod.spread,
+        [each(i.pod.spread, lambda one: merged({"labelSelector": {"matchLabels": SELECTOR}}, one))],
+    ),
+    SPLICE: i.pod.spec,
+}
+
+DEPLOYMENT: Final = when(
+    i.deployment.create,
+    {
+        **named(
+            "apps/v1",
+            "Deployment",
+            first(i.deployment.name, i.name),
+            annotations=i.deployment.annotations,
+        ),
+        "spec": {
+            "replicas": i.replicas,
+            "revisionHistoryLimit": i.deployment.revision_history_limit,
+            "strategy": _STRATEGY,
+            "selector": {"matchLabels": SELECTOR},
+            "template": {
+                "metadata": {
+                    "labels": merged(i.labels, i.pod.labels, SELECTOR),
+                    "annotations": given(i.pod.annotations),
+                },
+                "spec": _POD,
+            },
+        },
+    },
+)
+"""The Deployment, with any number of replicas."""

@@ -6,137 +6,38 @@ Who renders has values of another form (flags, a chart's values): one mapping ma
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, cast
 
-from msgspec import Struct, field
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document
 from syncret.config.settings import Settings
 from syncret.config.settings_layers import LayerValue, load_settings
-
-UID: Final = 65532
-"""The user of the image."""
-
-NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+from syncret.daemon.install.parts import (
+    NO_FLAGS,
+    NOTHING,
+    Dashboard,
+    Deployment,
+    DisruptionBudget,
+    MetricsService,
+    NetworkPolicy,
+    Pod,
+    Rbac,
+    ServiceAccount,
+    ServiceMonitor,
+    TargetResource,
+    Webhook,
+)
 
 _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _LONGEST_NAME: Final = 40
 """Leaves room for what is appended, in names of at most 63 characters."""
 _LONGEST_NAMESPACE: Final = 63
 _IMAGE: Final = re.compile(r"[^\s:@]+(:[0-9]+/[^\s:@]+)?(:[\w][\w.-]*)?(@sha256:[0-9a-f]{64})?")
-_FIXED: Final = ("kubernetes", "namespace", "listen", "allowGenericTargets")
+_FIXED: Final = ("kubernetes", "namespace", "listen", "healthListen", "allowGenericTargets")
 """Settings that follow from other members of an installation."""
-
-
-def _empty() -> Document:
-    return {}
-
-
-class ServiceAccount(Struct, frozen=True, kw_only=True):
-    """The account that the daemon has at the API server."""
-
-    create: bool = True
-    name: str = ""
-    """Empty: that of the installation."""
-    labels: Mapping[str, str] = NOTHING
-    annotations: Mapping[str, str] = NOTHING
-    """A cloud finds its identity for the account here."""
-
-
-class Rbac(Struct, frozen=True, kw_only=True):
-    """Which roles are made."""
-
-    create: bool = True
-    """Whether there are roles for the daemon."""
-    tokens: bool = True
-    """Whether it may issue tokens of ServiceAccounts, with which stores log in (`serviceAccountRef`)."""
-    aggregate: bool = True
-    """Whether Kubernetes' own roles view, edit and admin extend to our kinds; not in one namespace alone."""
-
-
-class TargetResource(Struct, frozen=True, kw_only=True):
-    """Resources besides Secrets that ExternalSecrets may write (`target.manifest`)."""
-
-    group: str = ""
-    resources: Sequence[str]
-    """As in a role: in lower case, in the plural."""
-
-
-def _resources() -> Document:
-    return {"requests": {"cpu": "50m", "memory": "96Mi"}, "limits": {"memory": "256Mi"}}
-
-
-def _as_nobody() -> Document:
-    ids = {"runAsUser": UID, "runAsGroup": UID, "fsGroup": UID}
-    return {"runAsNonRoot": True, **ids, "seccompProfile": {"type": "RuntimeDefault"}}
-
-
-def _confined() -> Document:
-    return {
-        "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": True,
-        "capabilities": {"drop": ["ALL"]},
-    }
-
-
-class Pod(Struct, frozen=True, kw_only=True):
-    """How the daemon's Pods are made; documents are those of Kubernetes' PodSpec."""
-
-    labels: Mapping[str, str] = NOTHING
-    annotations: Mapping[str, str] = NOTHING
-    pull_policy: str = "IfNotPresent"
-    pull_secrets: Sequence[str] = ()
-    resources: Document = field(default_factory=_resources)
-    security_context: Document = field(default_factory=_as_nobody)
-    container_security_context: Document = field(default_factory=_confined)
-    env: Sequence[Document] = ()
-    volumes: Sequence[Document] = ()
-    volume_mounts: Sequence[Document] = ()
-    init_containers: Sequence[Document] = ()
-    containers: Sequence[Document] = ()
-    """More containers beside the daemon's."""
-    spec: Document = field(default_factory=_empty)
-    """Other members of the PodSpec, such as nodeSelector, tolerations, affinity, priorityClassName."""
-
-
-class Deployment(Struct, frozen=True, kw_only=True):
-    """How the Deployment replaces Pods."""
-
-    annotations: Mapping[str, str] = NOTHING
-    revision_history_limit: int = 10
-    strategy: Document = field(default_factory=_empty)
-    """Empty: a replica without an election ends before the next begins, others are replaced one by one."""
-
-
-class MetricsService(Struct, frozen=True, kw_only=True):
-    """The Service through which metrics are scraped."""
-
-    annotations: Mapping[str, str] = NOTHING
-    ip_family_policy: str = ""
-    ip_families: Sequence[str] = ()
-
-
-class NetworkPolicy(Struct, frozen=True, kw_only=True):
-    """Who may connect to the daemon's port, and where the daemon may connect to."""
-
-    clients: Sequence[Document] = ()
-    """Peers that may connect; none named: everybody may."""
-    egress: Sequence[Document] = ()
-    """Rules of where it may connect to; none named: anywhere, as secret managers are anywhere."""
-
-
-class ServiceMonitor(Struct, frozen=True, kw_only=True):
-    """What the Prometheus operator is told about the metrics; its CRD must be there."""
-
-    labels: Mapping[str, str] = NOTHING
-    namespace: str = ""
-    """Empty: that of the installation."""
-    interval: str = "30s"
-    scrape_timeout: str = "25s"
-    endpoint: Document = field(default_factory=_empty)
-    """Other members of the endpoint, such as honorLabels, relabelings, metricRelabelings."""
 
 
 class Installation(Struct, frozen=True, kw_only=True, dict=True):
@@ -144,6 +45,8 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
 
     image: str
     name: str = "syncret"
+    app: str = "syncret"
+    """The label app.kubernetes.io/name of all objects, and of the Pods that Services select."""
     namespace: str = "syncret"
     replicas: int = 1
     """With several, one is active and the others take over (`leaderElection`)."""
@@ -154,20 +57,30 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
     """
     settings: Mapping[str, str] = NOTHING
     """Settings of the daemon by their dotted names, written as for `--set`."""
+    flags: Mapping[str, Any] = NO_FLAGS
+    """More arguments of `syncret run`, without their hyphens, such as those of ESO's controller."""
     generic_targets: Sequence[TargetResource] = ()
     port: int = 9847
-    """The port of metrics and probes."""
+    """The port of metrics, and of probes if they have none of their own."""
+    health_port: int = 0
+    """The port of probes; 0: that of metrics."""
     labels: Mapping[str, str] = NOTHING
     """Labels of all objects."""
     service_account: ServiceAccount = ServiceAccount()
     rbac: Rbac = Rbac()
     pod: Pod = Pod()
     deployment: Deployment = Deployment()
+    ip_family_policy: str = ""
+    ip_families: Sequence[str] = ()
+    """Of all Services; empty: as the cluster has it."""
     metrics_service: MetricsService | None = MetricsService()
-    min_available: int | str | None = None
-    """How many Pods (or which share, `50%`) an eviction has to leave; None: no PodDisruptionBudget."""
+    disruption_budget: DisruptionBudget | None = None
     network_policy: NetworkPolicy | None = None
     service_monitor: ServiceMonitor | None = None
+    dashboard: Dashboard | None = None
+    webhook: Webhook | None = None
+    objects: Sequence[Document] = ()
+    """More objects, as they are."""
 
     @property
     def account(self) -> str:
@@ -175,14 +88,11 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
         return self.service_account.name or self.name
 
     @property
-    def elects(self) -> bool:
-        """Whether the active replica is elected; one alone may take part, beside an ESO that does."""
-        return self.daemon.leader_election.enabled
-
-    @property
-    def arguments(self) -> Mapping[str, str]:
+    def _settings(self) -> Mapping[str, str]:
         """All settings that the daemon is started with, besides `--kubernetes` and `--namespace`."""
         followed = {"listen": f":{self.port}"}
+        if self.health_port:
+            followed["healthListen"] = f":{self.health_port}"
         if self.replicas > 1:
             followed["leaderElection.enabled"] = "true"
         if self.generic_targets:
@@ -193,8 +103,32 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
     def daemon(self) -> Settings:
         """The settings that the daemon will have. Raises ConfigError."""
         defaults = Settings(kubernetes=True, namespace=self.only_namespace)
-        flags = (LayerValue(f"settings.{name}", name, text) for name, text in self.arguments.items())
+        flags = (LayerValue(f"settings.{name}", name, text) for name, text in self._settings.items())
         return load_settings(None, {}, flags, defaults=defaults)
+
+    @property
+    def values(self) -> Document:
+        """Its members as plain values; settings that decide about objects are true or false in one form."""
+        process, election = self.daemon.process, self.daemon.leader_election
+        decisive = {f"process.{_camel(name)}": value for name, value in asdict(process).items()}
+        decisive["leaderElection.enabled"] = election.enabled
+        written = {name: str(on).lower() for name, on in decisive.items() if name in self.settings}
+        return {**_plain(self), "settings": {**self.settings, **written}}
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(each.title() for each in rest)
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401  # anything that an installation consists of
+    if isinstance(value, Struct):
+        return {name: _plain(each) for name, each in asdict(value).items()}
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in cast("Sequence[object]", value)]
+    return value
 
 
 def problems(installation: Installation) -> Iterator[Problem]:

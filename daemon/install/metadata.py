@@ -1,34 +1,72 @@
-"""Names and labels of the objects of an installation."""
+"""Names and labels of the objects of an installation, and what several modules ask of it."""
 
-from collections.abc import Mapping
 from typing import Final
 
-from syncret.config.meta import Document
-from syncret.daemon.install.installation import NOTHING, Installation
+from syncret.config.settings import ESO_LEASE
+from syncret.daemon.install.outline.nodes import (
+    Call,
+    Outline,
+    Root,
+    Value,
+    When,
+    any_of,
+    equal,
+    first,
+    given,
+    item,
+    merged,
+    more,
+    not_,
+    text,
+)
 
 AUTHORIZATION: Final = "rbac.authorization.k8s.io/v1"
 
+INSTALLATION: Final = Root()
+i: Final = Value(INSTALLATION)
+"""The installation that an outline is about: `i.pod.labels` is a member of its values."""
 
-def selector(installation: Installation) -> Mapping[str, str]:
-    """The labels that the Pods are found by; a Deployment cannot change them later."""
-    return {"app.kubernetes.io/name": "syncret", "app.kubernetes.io/instance": installation.name}
+ACCOUNT: Final = first(i.service_account.name, i.name)
+"""The name of the ServiceAccount."""
+SELECTOR: Final = {"app.kubernetes.io/name": i.app, "app.kubernetes.io/instance": i.name}
+"""The labels that the Pods are found by; a Deployment cannot change them later."""
+
+ELECTS: Final = any_of(more(i.replicas, 1), equal(item(i.settings, "leaderElection.enabled"), "true"))
+"""Whether the active replica is elected; one alone may take part, beside an ESO that does."""
+_CLASS: Final = item(i.settings, "controllerClass")
+LEASE: Final = first(
+    item(i.settings, "leaderElection.id"),
+    When(any_of(not_(_CLASS), equal(_CLASS, "default")), ESO_LEASE, text("syncret-", _CLASS)),
+)
+"""The Lease of the election, as the daemon names it."""
+LEASE_NAMESPACE: Final = first(item(i.settings, "leaderElection.namespace"), i.namespace)
+
+
+def processes(name: str) -> Call:
+    """Whether a kind is acted on: the setting `process.NAME`, which is on by default."""
+    return not_(equal(item(i.settings, f"process.{name}"), "false"))
 
 
 def named(
-    installation: Installation,
     api_version: str,
     kind: str,
-    name: str,
+    name: Outline,
     *,
-    namespace: str = "",
-    labels: Mapping[str, str] = NOTHING,
-    annotations: Mapping[str, str] = NOTHING,
-) -> Document:
-    """The head of an object; without a namespace it is cluster-scoped."""
-    metadata: Document = {"name": name}
-    if namespace:
+    namespace: Outline = i.namespace,
+    labels: Outline = None,
+    annotations: Outline = None,
+) -> dict[str, Outline]:
+    """The head of an object; without a namespace (None) it is cluster-scoped."""
+    metadata: dict[str, Outline] = {"name": name}
+    if namespace is not None:
         metadata["namespace"] = namespace
-    metadata["labels"] = {**installation.labels, **labels, **selector(installation)}
-    if annotations:
-        metadata["annotations"] = dict(annotations)
+    more_labels = () if labels is None else (labels,)
+    metadata["labels"] = merged(i.labels, *more_labels, SELECTOR)
+    if annotations is not None:
+        metadata["annotations"] = given(annotations)
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+
+
+def suffixed(suffix: str) -> Call:
+    """The name of the installation with something appended."""
+    return text(i.name, f"-{suffix}")

@@ -1,41 +1,49 @@
 """An installation -> the objects that `kubectl apply` takes. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import ConfigError
 from syncret.config.meta import Document
-from syncret.daemon.install.deployment import deployment
+from syncret.daemon.install.deployment import DEPLOYMENT
 from syncret.daemon.install.installation import Installation, problems
-from syncret.daemon.install.metadata import named
+from syncret.daemon.install.metadata import ACCOUNT, INSTALLATION, i, named
+from syncret.daemon.install.outline.fill import fill
+from syncret.daemon.install.outline.nodes import Outline, each, when
 from syncret.daemon.install.roles import roles
-from syncret.daemon.install.traffic import traffic
+from syncret.daemon.install.traffic import TRAFFIC
+
+_ACCOUNT: Final = when(
+    i.service_account.create,
+    named(
+        "v1",
+        "ServiceAccount",
+        ACCOUNT,
+        labels=i.service_account.labels,
+        annotations=i.service_account.annotations,
+    ),
+)
 
 
-def render(installation: Installation, catalog: Catalog) -> Sequence[Document]:
-    """All objects but the namespace and the CRDs, in the order in which they are needed. Raises ConfigError.
+def outlines(catalog: Catalog) -> Mapping[str, Sequence[Outline]]:
+    """The outlines of all objects, in groups with a name, in the order in which they are needed.
 
     The catalog tells the kinds of generators, which the daemon has to read.
     """
+    return {
+        "account": [_ACCOUNT],
+        "roles": roles(catalog),
+        "deployment": [DEPLOYMENT],
+        "traffic": TRAFFIC,
+        "objects": [each(i.objects, lambda one: one)],
+    }
+
+
+def render(installation: Installation, catalog: Catalog) -> Sequence[Document]:
+    """All objects but the namespace and the CRDs. Raises ConfigError."""
     found = list(problems(installation))
     if found:
         raise ConfigError(found)
-    _ = installation.daemon
-    return tuple(_objects(installation, catalog))
-
-
-def _objects(installation: Installation, catalog: Catalog) -> Iterator[Document]:
-    account = installation.service_account
-    if account.create:
-        yield named(
-            installation,
-            "v1",
-            "ServiceAccount",
-            installation.account,
-            namespace=installation.namespace,
-            labels=account.labels,
-            annotations=account.annotations,
-        )
-    yield from roles(installation, catalog)
-    yield deployment(installation)
-    yield from traffic(installation)
+    values = {INSTALLATION: installation.values}
+    return tuple(each for group in outlines(catalog).values() for each in fill(group, values))

@@ -3,23 +3,45 @@
 A test runs the daemon with these roles alone, and finds each right used and no request denied.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from syncret.config.catalog import Catalog
-from syncret.config.meta import Document
 from syncret.config.resources.base import GENERATORS_GROUP, GROUP
 from syncret.config.resources.kinds import (
     CLUSTER_EXTERNAL_SECRET,
+    CLUSTER_GENERATOR,
     CLUSTER_PUSH_SECRET,
+    CLUSTER_SECRET_STORE,
+    PUSH_SECRET,
+    SECRET_STORE,
+    Kind,
     Kinds,
-    not_watched,
-    switched_off,
 )
-from syncret.daemon.install.installation import Installation
-from syncret.daemon.install.metadata import AUTHORIZATION, named
+from syncret.daemon.install.metadata import (
+    ACCOUNT,
+    AUTHORIZATION,
+    ELECTS,
+    LEASE,
+    LEASE_NAMESPACE,
+    i,
+    named,
+    processes,
+    suffixed,
+)
+from syncret.daemon.install.outline.nodes import (
+    Outline,
+    When,
+    all_of,
+    any_of,
+    each,
+    merged,
+    not_,
+    text,
+    when,
+)
 
 READ: Final = ("get", "list", "watch")
 """`list` is for API servers that do not list by watching: before 1.34."""
@@ -27,169 +49,202 @@ _OURS: Final = ("sync", "push", "store", "fan_out")
 _CHANGE: Final = ("create", "delete", "deletecollection", "patch", "update")
 _AGGREGATE: Final = "rbac.authorization.k8s.io/aggregate-to-"
 
+_HANDLED: Final[dict[str, Outline]] = {
+    CLUSTER_SECRET_STORE.kind: processes("clusterStore"),
+    SECRET_STORE.kind: processes("secretStore"),
+    PUSH_SECRET.kind: processes("pushSecret"),
+    CLUSTER_EXTERNAL_SECRET.kind: processes("clusterExternalSecret"),
+    CLUSTER_PUSH_SECRET.kind: processes("clusterPushSecret"),
+}
+"""When a kind is acted on; others always are."""
+_READ: Final[dict[str, Outline]] = {
+    **_HANDLED,
+    SECRET_STORE.kind: True,  # those of another daemon may be used
+    CLUSTER_GENERATOR.kind: processes("clusterGenerator"),
+}
+"""When a kind is read; others always are."""
+_ONLY: Final = i.only_namespace
 
-class Rule(Struct, frozen=True):
-    """What may be done with some resources of one API group."""
 
-    group: str
-    resources: Sequence[str]
-    verbs: Sequence[str]
-    names: Sequence[str] = ()
-    """The only objects that it is about; none: all."""
+class _Resource(Struct, frozen=True):
+    """A resource of a rule, and when it is one."""
+
+    name: str
+    test: Outline = True
 
     @property
-    def document(self) -> Document:
-        """As a role has it."""
-        names = {"resourceNames": list(self.names)} if self.names else {}
-        return {
-            "apiGroups": [self.group],
-            "resources": list(self.resources),
-            **names,
-            "verbs": list(self.verbs),
-        }
+    def entry(self) -> Outline:
+        return self.name if self.test is True else when(self.test, self.name)
 
 
-EVENTS: Final = Rule("", ("events",), ("create", "patch"))
+def rule(
+    group: Outline, resources: Iterable[str | _Resource], verbs: Sequence[str], names: Sequence[Outline] = ()
+) -> Outline:
+    """What may be done with some resources of one API group; there is no rule without resources.
+
+    Args:
+        group: the API group.
+        resources: in the plural; some may depend on values.
+        verbs: what may be done.
+        names: the only objects that it is about; none: all.
+    """
+    listed = [_Resource(one) if isinstance(one, str) else one for one in resources]
+    document: dict[str, Outline] = {"apiGroups": [group], "resources": [one.entry for one in listed]}
+    if names:
+        document["resourceNames"] = names
+    document["verbs"] = verbs
+    if any(one.test is True for one in listed):
+        return document
+    return when(any_of(*(one.test for one in listed)), document)
+
+
+EVENTS: Final = rule("", ("events",), ("create", "patch"))
 
 
 class Rights:
     """The rules of an installation, by where they hold."""
 
-    def __init__(self, installation: Installation, catalog: Catalog) -> None:
-        self._installation = installation
-        self._process = installation.daemon.process
+    def __init__(self, catalog: Catalog) -> None:
         known = Kinds(catalog)
         self._kinds = tuple(kind for name in known.names() if (kind := known.find(name)) is not None)
-        self._unread = not_watched(installation.daemon)
-        self._untouched = switched_off(self._process)
 
-    def _plurals(self, group: str, *roles: str, scoped: bool | None = None) -> Sequence[str]:
-        return sorted(
-            kind.plural
+    def _of(self, group: str, *roles: str, scoped: bool | None = None) -> Sequence[Kind]:
+        found = (
+            kind
             for kind in self._kinds
             if kind.group == group and kind.role in roles and (scoped is None or kind.namespaced != scoped)
-            if kind.kind not in self._unread
         )
+        return sorted(found, key=lambda kind: kind.plural)
 
-    def _written(self, *roles: str, scoped: bool | None = None) -> Sequence[str]:
-        off = {f"{kind.lower()}s" for kind in self._untouched}
-        return [each for each in self._plurals(GROUP, *roles, scoped=scoped) if each not in off]
+    def _read(self, group: str, *roles: str, scoped: bool | None = None) -> Outline:
+        kinds = self._of(group, *roles, scoped=scoped)
+        return rule(group, map(_seen, kinds), READ)
 
-    def work(self) -> Iterator[Rule]:
+    def work(self, *, whole: bool) -> Iterator[Outline]:
         """The rules for where it works: the cluster, or one namespace."""
-        whole = not self._installation.only_namespace
         scoped = None if whole else False
-        yield Rule(GROUP, self._plurals(GROUP, *_OURS, scoped=scoped), READ)
+        yield self._read(GROUP, *_OURS, scoped=scoped)
         yield from self._reported(*_OURS, scoped=scoped)
-        owners = self._written("sync", "fan_out", scoped=scoped)
-        yield Rule(GROUP, [f"{each}/finalizers" for each in owners], ("update",))
+        owners = self._of(GROUP, "sync", "fan_out", scoped=scoped)
+        owned = rule(GROUP, (_handled(kind, "/finalizers") for kind in owners), ("update",))
+        yield when(i.rbac.finalizers, owned)
         if whole:
-            yield from self._fanned_out()
-        yield Rule(
-            GENERATORS_GROUP, self._plurals(GENERATORS_GROUP, "generator", "record", scoped=scoped), READ
-        )
-        states = self._plurals(GENERATORS_GROUP, "record")
-        yield Rule(GENERATORS_GROUP, states, ("create", "update", "patch", "delete"))
-        yield Rule("", ("secrets",), (*READ, "create", "update", "delete"))
-        yield Rule("", ("configmaps", "serviceaccounts"), READ)
-        if self._installation.rbac.tokens:
-            yield Rule("", ("serviceaccounts/token",), ("create",))
+            yield from _fanned_out()
+        yield self._read(GENERATORS_GROUP, "generator", "record", scoped=scoped)
+        states = [kind.plural for kind in self._of(GENERATORS_GROUP, "record")]
+        yield rule(GENERATORS_GROUP, states, ("create", "update", "patch", "delete"))
+        yield rule("", ("secrets",), (*READ, "create", "update", "delete"))
+        yield rule("", ("configmaps", "serviceaccounts"), READ)
+        yield when(i.rbac.tokens, rule("", ("serviceaccounts/token",), ("create",)))
         yield EVENTS
-        for each in self._installation.generic_targets:
-            yield Rule(each.group, each.resources, (*READ, "create", "update", "delete"))
-
-    def _reported(self, *roles: str, scoped: bool | None) -> Iterator[Rule]:
-        """Finalizers and status of what it handles."""
-        handled = self._written(*roles, scoped=scoped)
-        if handled:
-            finalized = [each for each in handled if each != CLUSTER_PUSH_SECRET.plural]
-            yield Rule(GROUP, finalized, ("patch",))
-            yield Rule(GROUP, [f"{each}/status" for each in handled], ("patch",))
-
-    def _fanned_out(self) -> Iterator[Rule]:
-        """What is created in the namespaces that a cluster-scoped object selects."""
-        on = {CLUSTER_EXTERNAL_SECRET: self._process.cluster_external_secret}
-        on[CLUSTER_PUSH_SECRET] = self._process.cluster_push_secret
-        children = [kind.child.plural for kind, is_on in on.items() if is_on and kind.child is not None]
-        if children:
-            yield Rule(GROUP, children, ("create", "update", "delete"))
-        yield Rule("", ("namespaces",), (*READ, "patch") if on[CLUSTER_EXTERNAL_SECRET] else READ)
-
-    def cluster_stores(self) -> Iterator[Rule]:
-        """What one namespace needs of the cluster: stores and generators that all share."""
-        stores = self._plurals(GROUP, "store", scoped=True)
-        if stores:
-            yield Rule(GROUP, stores, READ)
-            yield from self._reported("store", scoped=True)
-        generators = self._plurals(GENERATORS_GROUP, "generator", scoped=True)
-        if generators:
-            yield Rule(GENERATORS_GROUP, generators, READ)
-
-    def election(self) -> Iterator[Rule]:
-        """What the election needs beside the Lease. What may be created cannot be bound by name."""
-        yield Rule("coordination.k8s.io", ("leases",), ("create",))
-        yield Rule(
-            "coordination.k8s.io", ("leases",), ("get", "update"), (self._installation.daemon.lease_name,)
+        yield each(
+            i.generic_targets,
+            lambda target: {
+                "apiGroups": [target.group],
+                "resources": target.resources,
+                "verbs": (*READ, "create", "update", "delete"),
+            },
         )
 
-    def users(self) -> tuple[Sequence[str], Sequence[str]]:
-        """What people handle, by group; no records, which may hold values."""
-        return self._plurals(GROUP, *_OURS), self._plurals(GENERATORS_GROUP, "generator")
+    def _reported(self, *roles: str, scoped: bool | None) -> Iterator[Outline]:
+        """Finalizers and status of what it handles."""
+        handled = self._of(GROUP, *roles, scoped=scoped)
+        if handled:
+            finalized = [_handled(kind) for kind in handled if kind != CLUSTER_PUSH_SECRET]
+            yield rule(GROUP, finalized, ("patch",))
+            yield rule(GROUP, [_handled(kind, "/status") for kind in handled], ("patch",))
+
+    def cluster_stores(self) -> Iterator[Outline]:
+        """What one namespace needs of the cluster: stores and generators that all share."""
+        yield self._read(GROUP, "store", scoped=True)
+        yield from self._reported("store", scoped=True)
+        yield self._read(GENERATORS_GROUP, "generator", scoped=True)
+
+    def users(self, verbs: Sequence[str]) -> Sequence[Outline]:
+        """What people handle; no records, which may hold values."""
+        handled, generators = self._of(GROUP, *_OURS), self._of(GENERATORS_GROUP, "generator")
+        return [
+            rule(GROUP, map(_seen, handled), verbs),
+            rule(GENERATORS_GROUP, map(_seen, generators), verbs),
+        ]
 
 
-def roles(installation: Installation, catalog: Catalog) -> Iterator[Document]:
+def _handled(kind: Kind, subresource: str = "") -> _Resource:
+    return _Resource(f"{kind.plural}{subresource}", _HANDLED.get(kind.kind, True))
+
+
+def _seen(kind: Kind) -> _Resource:
+    return _Resource(kind.plural, _READ.get(kind.kind, True))
+
+
+def _fanned_out() -> Iterator[Outline]:
+    """What is created in the namespaces that a cluster-scoped object selects."""
+    children = (
+        _Resource(kind.child.plural, _HANDLED[kind.kind])
+        for kind in (CLUSTER_EXTERNAL_SECRET, CLUSTER_PUSH_SECRET)
+        if kind.child is not None
+    )
+    yield rule(GROUP, children, ("create", "update", "delete"))
+    patched = when(_HANDLED[CLUSTER_EXTERNAL_SECRET.kind], "patch")
+    yield {"apiGroups": [""], "resources": ["namespaces"], "verbs": [*READ, patched]}
+
+
+def election() -> Iterator[Outline]:
+    """What the election needs beside the Lease. What may be created cannot be bound by name."""
+    yield rule("coordination.k8s.io", ("leases",), ("create",))
+    yield rule("coordination.k8s.io", ("leases",), ("get", "update"), (LEASE,))
+
+
+def roles(catalog: Catalog) -> Sequence[Outline]:
     """Roles and their bindings: for the daemon, and of users for our kinds."""
-    rights = Rights(installation, catalog)
-    only = installation.only_namespace
-    if installation.rbac.create:
-        yield from _granted(installation, "controller", rights.work(), only)
-        if only and installation.daemon.process.cluster_store:
-            yield from _granted(installation, f"{only}-cluster-stores", rights.cluster_stores(), "")
-            # where Events of cluster-scoped objects are
-            yield from _granted(installation, f"{only}-events", iter((EVENTS,)), "default")
-        if installation.elects:
-            within = installation.daemon.leader_election.namespace or installation.namespace
-            yield from _granted(installation, "election", rights.election(), within)
-    if installation.rbac.aggregate and not only:
-        yield from _for_users(installation, *rights.users())
+    rights = Rights(catalog)
+    whole, only = not_(_ONLY), all_of(_ONLY, processes("clusterStore"))
+    return [
+        *_granted(whole, suffixed("controller"), rights.work(whole=True), None),
+        *_granted(_ONLY, suffixed("controller"), rights.work(whole=False), _ONLY),
+        *_granted(only, text(i.name, "-", _ONLY, "-cluster-stores"), rights.cluster_stores(), None),
+        # where Events of cluster-scoped objects are
+        *_granted(only, text(i.name, "-", _ONLY, "-events"), iter((EVENTS,)), "default"),
+        *_granted(ELECTS, suffixed("election"), election(), LEASE_NAMESPACE),
+        when(all_of(i.rbac.create, i.rbac.reviews), _binding(suffixed("reviews"), "system:auth-delegator")),
+        *_for_users(rights),
+    ]
 
 
-def _granted(
-    installation: Installation, suffix: str, rules: Iterator[Rule], namespace: str
-) -> Iterator[Document]:
-    """A role with its binding, in a namespace or (empty) in the cluster."""
-    kind = "Role" if namespace else "ClusterRole"
-    name = f"{installation.name}-{suffix}"
-    role = named(installation, AUTHORIZATION, kind, name, namespace=namespace)
-    yield {**role, "rules": [rule.document for rule in rules]}
-    yield {
-        **named(installation, AUTHORIZATION, f"{kind}Binding", name, namespace=namespace),
-        "roleRef": {"apiGroup": AUTHORIZATION.partition("/")[0], "kind": kind, "name": name},
-        "subjects": [
-            {"kind": "ServiceAccount", "name": installation.account, "namespace": installation.namespace}
-        ],
+def _granted(test: Outline, name: Outline, rules: Iterator[Outline], namespace: Outline) -> Iterator[Outline]:
+    """A role with its binding, in a namespace or (None) in the cluster."""
+    kind = "ClusterRole" if namespace is None else "Role"
+    role: Outline = {**named(AUTHORIZATION, kind, name, namespace=namespace), "rules": list(rules)}
+    yield when(all_of(i.rbac.create, test), role)
+    yield when(all_of(i.rbac.create, test), _binding(name, name, namespace))
+
+
+def _binding(name: Outline, role: Outline, namespace: Outline = None) -> Outline:
+    kind = "ClusterRole" if namespace is None else "Role"
+    return {
+        **named(AUTHORIZATION, f"{kind}Binding", name, namespace=namespace),
+        "roleRef": {"apiGroup": AUTHORIZATION.partition("/")[0], "kind": kind, "name": role},
+        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": i.namespace}],
     }
 
 
-def _for_users(
-    installation: Installation, handled: Sequence[str], generators: Sequence[str]
-) -> Iterator[Document]:
+def _for_users(rights: Rights) -> Iterator[Outline]:
     """Who may view, edit or administrate a namespace may do so with our kinds, too."""
-    for suffix, verbs, roles_ in (
+    wanted = {"view": i.rbac.view, "edit": i.rbac.edit, "admin": i.rbac.admin}
+    for suffix, verbs, extended in (
         ("view", READ, ("view", "edit", "admin")),
         ("edit", _CHANGE, ("edit", "admin")),
     ):
-        labels = {f"{_AGGREGATE}{each}": "true" for each in roles_}
-        rules = (Rule(GROUP, handled, verbs), Rule(GENERATORS_GROUP, generators, verbs))
-        role = named(
-            installation, AUTHORIZATION, "ClusterRole", f"{installation.name}-{suffix}", labels=labels
-        )
-        yield {**role, "rules": [rule.document for rule in rules]}
-    binding = named(
-        installation,
+        labels = merged(*(When(wanted[one], {f"{_AGGREGATE}{one}": "true"}, {}) for one in extended))
+        role = named(AUTHORIZATION, "ClusterRole", suffixed(suffix), namespace=None, labels=labels)
+        test = all_of(not_(_ONLY), any_of(*(wanted[one] for one in extended)))
+        yield when(test, {**role, "rules": rights.users(verbs)})
+    bindings = named(
         AUTHORIZATION,
         "ClusterRole",
-        f"{installation.name}-servicebindings",
+        suffixed("servicebindings"),
+        namespace=None,
         labels={"servicebinding.io/controller": "true"},
     )
-    yield {**binding, "rules": [Rule(GROUP, ("externalsecrets", "pushsecrets"), READ).document]}
+    read = rule(GROUP, ("externalsecrets", "pushsecrets"), READ)
+    yield when(all_of(not_(_ONLY), i.rbac.service_bindings), {**bindings, "rules": [read]})

@@ -1,91 +1,123 @@
 """What stands around the Pods: who may connect to them, who scrapes them, how many may be evicted."""
 
-from collections.abc import Iterator
+import json
+from typing import Final
 
-from syncret.config.meta import Document
-from syncret.daemon.install.installation import Installation, MetricsService, NetworkPolicy, ServiceMonitor
-from syncret.daemon.install.metadata import named, selector
+from syncret.daemon.install.metadata import SELECTOR, i, named, suffixed
+from syncret.daemon.install.outline.nodes import (
+    SPLICE,
+    File,
+    Outline,
+    first,
+    given,
+    not_,
+    present,
+    when,
+)
+from syncret.daemon.ops.dashboard.grafana import dashboard
 
+_PODS: Final = {"matchLabels": SELECTOR}
 
-def traffic(installation: Installation) -> Iterator[Document]:
-    """Service, PodDisruptionBudget, NetworkPolicy and ServiceMonitor, as far as they are wanted."""
-    if installation.metrics_service is not None:
-        yield _service(installation, installation.metrics_service)
-    if installation.min_available is not None:
-        yield {
-            **_head(installation, "policy/v1", "PodDisruptionBudget"),
-            "spec": {"minAvailable": installation.min_available, "selector": _pods(installation)},
-        }
-    if installation.network_policy is not None:
-        yield _policy(installation, installation.network_policy)
-    if installation.service_monitor is not None:
-        yield _monitor(installation, installation.service_monitor)
-
-
-def _head(installation: Installation, api_version: str, kind: str) -> Document:
-    return named(installation, api_version, kind, installation.name, namespace=installation.namespace)
-
-
-def _pods(installation: Installation) -> Document:
-    return {"matchLabels": dict(selector(installation))}
-
-
-def _service(installation: Installation, wanted: MetricsService) -> Document:
-    head = named(
-        installation,
-        "v1",
-        "Service",
-        f"{installation.name}-metrics",
-        namespace=installation.namespace,
-        annotations=wanted.annotations,
-    )
-    spec: Document = {
-        "selector": dict(selector(installation)),
-        "ports": [{"name": "metrics", "port": installation.port, "targetPort": "metrics"}],
-    }
-    if wanted.ip_family_policy:
-        spec["ipFamilyPolicy"] = wanted.ip_family_policy
-    if wanted.ip_families:
-        spec["ipFamilies"] = list(wanted.ip_families)
-    return {**head, "spec": spec}
-
-
-def _policy(installation: Installation, wanted: NetworkPolicy) -> Document:
-    rule: Document = {"ports": [{"port": installation.port, "protocol": "TCP"}]}
-    if wanted.clients:
-        rule["from"] = list(wanted.clients)
-    return {
-        **_head(installation, "networking.k8s.io/v1", "NetworkPolicy"),
+_SERVICE: Final = when(
+    i.metrics_service,
+    {
+        **named("v1", "Service", suffixed("metrics"), annotations=i.metrics_service.annotations),
         "spec": {
-            "podSelector": _pods(installation),
+            "type": "ClusterIP",
+            "selector": SELECTOR,
+            "ports": [
+                {
+                    "name": "metrics",
+                    "port": first(i.metrics_service.port, i.port),
+                    "targetPort": "metrics",
+                    "protocol": "TCP",
+                }
+            ],
+            "ipFamilyPolicy": given(i.ip_family_policy),
+            "ipFamilies": given(i.ip_families),
+        },
+    },
+)
+
+_BUDGET: Final = when(
+    i.disruption_budget,
+    {
+        **named("policy/v1", "PodDisruptionBudget", first(i.disruption_budget.name, i.name)),
+        "spec": {
+            "maxUnavailable": when(
+                present(i.disruption_budget.max_unavailable), i.disruption_budget.max_unavailable
+            ),
+            "minAvailable": when(
+                not_(present(i.disruption_budget.max_unavailable)), i.disruption_budget.min_available
+            ),
+            "selector": _PODS,
+        },
+    },
+)
+
+
+def _port(number: Outline) -> dict[str, Outline]:
+    return {"port": number, "protocol": "TCP"}
+
+
+_INGRESS: Final[Outline] = [
+    {
+        "ports": [_port(i.port), when(i.health_port, _port(i.health_port))],
+        "from": given(i.network_policy.clients),
+    }
+]
+_POLICY: Final = when(
+    i.network_policy,
+    {
+        **named("networking.k8s.io/v1", "NetworkPolicy", i.name),
+        "spec": {
+            "podSelector": _PODS,
             "policyTypes": ["Ingress", "Egress"],
-            "ingress": [rule],
-            "egress": list(wanted.egress) or [{}],
+            "ingress": when(i.network_policy.ingress, i.network_policy.ingress, _INGRESS),
+            "egress": when(i.network_policy.egress, i.network_policy.egress, [{}]),
         },
-    }
+    },
+)
 
-
-def _monitor(installation: Installation, wanted: ServiceMonitor) -> Document:
-    head = named(
-        installation,
-        "monitoring.coreos.com/v1",
-        "ServiceMonitor",
-        installation.name,
-        namespace=wanted.namespace or installation.namespace,
-        labels=wanted.labels,
-    )
-    endpoint = {
-        "port": "metrics",
-        "path": "/metrics",
-        "interval": wanted.interval,
-        "scrapeTimeout": wanted.scrape_timeout,
-        **wanted.endpoint,
-    }
-    return {
-        **head,
+_MONITOR: Final = when(
+    i.service_monitor,
+    {
+        **named(
+            "monitoring.coreos.com/v1",
+            "ServiceMonitor",
+            i.name,
+            namespace=first(i.service_monitor.namespace, i.namespace),
+            labels=i.service_monitor.labels,
+        ),
         "spec": {
-            "namespaceSelector": {"matchNames": [installation.namespace]},
-            "selector": _pods(installation),
-            "endpoints": [endpoint],
+            "namespaceSelector": {"matchNames": [i.namespace]},
+            "selector": _PODS,
+            "endpoints": [
+                {
+                    "port": "metrics",
+                    "path": "/metrics",
+                    "interval": i.service_monitor.interval,
+                    "scrapeTimeout": i.service_monitor.scrape_timeout,
+                    SPLICE: i.service_monitor.endpoint,
+                }
+            ],
         },
-    }
+    },
+)
+
+_DASHBOARD: Final = when(
+    i.dashboard,
+    {
+        **named(
+            "v1",
+            "ConfigMap",
+            suffixed("dashboard"),
+            labels=i.dashboard.labels,
+            annotations=i.dashboard.annotations,
+        ),
+        "data": {"syncret.json": File("dashboard.json", json.dumps(dashboard(), indent=2) + "\n")},
+    },
+)
+
+TRAFFIC: Final = (_SERVICE, _BUDGET, _POLICY, _MONITOR, _DASHBOARD)
+"""Service, PodDisruptionBudget, NetworkPolicy, ServiceMonitor and dashboard, as far as they are wanted."""

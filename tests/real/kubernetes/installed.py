@@ -17,7 +17,8 @@ from syncret.daemon.app import RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.kubernetes.home import Scope
 from syncret.daemon.homes.kubernetes.opening import cluster_home, lease_of
-from syncret.daemon.install.installation import Installation, TargetResource
+from syncret.daemon.install.installation import Installation
+from syncret.daemon.install.parts import TargetResource
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.registry import Registry
 from tests.real.kubernetes.conftest import access_of

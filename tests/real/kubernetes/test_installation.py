@@ -12,8 +12,9 @@ from urllib.request import urlopen
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.install.installation import (
-    Installation,
+from syncret.daemon.install.installation import Installation
+from syncret.daemon.install.parts import (
+    DisruptionBudget,
     NetworkPolicy,
     Pod,
     ServiceAccount,
@@ -165,7 +166,10 @@ async def test_without_any_one_rule_it_breaks(
         pytest.param(Installation(image="registry.example/syncret:1"), id="plain"),
         pytest.param(
             Installation(
-                image="r.example/s:1", replicas=3, min_available="50%", network_policy=NetworkPolicy()
+                image="r.example/s:1",
+                replicas=3,
+                disruption_budget=DisruptionBudget(min_available="50%"),
+                network_policy=NetworkPolicy(),
             ),
             id="several replicas",
         ),

@@ -3,7 +3,7 @@
 from syncret.config.manifests.loader import load_bytes
 from syncret.config.meta import Document
 from syncret.daemon.install.installation import Installation
-from syncret.daemon.install.roles import roles
+from syncret.daemon.install.render import render
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
 
@@ -27,11 +27,11 @@ def without_labels(document: Document) -> Document:
 
 
 def test_the_rights_of_the_page_are_those_of_an_installation() -> None:
-    installation = Installation(image="syncret", namespace="external-secrets", replicas=2)
+    installation = Installation(image="r.example/s:1", namespace="external-secrets", replicas=2)
     account, *rights = shown()
     assert account["metadata"] == {"name": installation.account, "namespace": installation.namespace}
     names = {each["metadata"]["name"] for each in rights}
-    rendered = [without_labels(each) for each in roles(installation, Registry())]
+    rendered = [without_labels(each) for each in render(installation, Registry()) if "Role" in each["kind"]]
     assert rights == [each for each in rendered if each["metadata"]["name"] in names]
     bound = {each["roleRef"]["name"] for each in rendered if "roleRef" in each}
     assert bound <= names
