@@ -3,6 +3,7 @@
 import json
 from typing import Final
 
+from syncret.daemon.dashboard.grafana import dashboard
 from syncret.daemon.install.metadata import SELECTOR, i, named, suffixed
 from syncret.daemon.install.outline.nodes import (
     SPLICE,
@@ -14,7 +15,6 @@ from syncret.daemon.install.outline.nodes import (
     present,
     when,
 )
-from syncret.daemon.ops.dashboard.grafana import dashboard
 
 _PODS: Final = {"matchLabels": SELECTOR}
 

@@ -144,7 +144,7 @@ def _print_completion(shell: str | None) -> None:
 
 def _print_dashboard() -> None:
     from syncret.daemon.cli.printing import print_json
-    from syncret.daemon.ops.dashboard.grafana import dashboard
+    from syncret.daemon.dashboard.grafana import dashboard
 
     print_json(dashboard(), indent=2)
 

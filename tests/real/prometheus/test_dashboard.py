@@ -5,8 +5,8 @@ from collections.abc import Generator
 
 import pytest
 
-from syncret.daemon.ops.dashboard.panel import Query
-from syncret.daemon.ops.dashboard.rows import ROWS
+from syncret.daemon.dashboard.panel import Query
+from syncret.daemon.dashboard.rows import ROWS
 from tests.real.e2e.process import until
 from tests.real.prometheus.server import SECONDS
 from tests.real.prometheus.troubled import Scraped, troubled

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from syncret.daemon.ops.dashboard.panel import HOST, Panel, Query, Row, of, quantile, rate, stat
+from syncret.daemon.dashboard.panel import HOST, Panel, Query, Row, of, quantile, rate, stat
 
 _CALLS: Final = "externalsecret_provider_api_calls_count"
 _WORKERS: Final = f"sum(max by (instance) (controller_runtime_max_concurrent_reconciles{{{HOST}}}))"

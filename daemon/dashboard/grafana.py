@@ -8,8 +8,8 @@ from itertools import count
 from typing import Final
 
 from syncret.config.meta import Document
-from syncret.daemon.ops.dashboard.panel import Panel, Row
-from syncret.daemon.ops.dashboard.rows import ROWS
+from syncret.daemon.dashboard.panel import Panel, Row
+from syncret.daemon.dashboard.rows import ROWS
 
 SCHEMA: Final = 38
 """Of Grafana 10; later versions convert it."""

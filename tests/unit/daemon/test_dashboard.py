@@ -9,9 +9,9 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.daemon.cli.main import main
-from syncret.daemon.ops.dashboard.grafana import COLUMNS, dashboard
-from syncret.daemon.ops.dashboard.panel import Panel
-from syncret.daemon.ops.dashboard.rows import ROWS
+from syncret.daemon.dashboard.grafana import COLUMNS, dashboard
+from syncret.daemon.dashboard.panel import Panel
+from syncret.daemon.dashboard.rows import ROWS
 from tests.support.metrics import known_metrics, metrics_of
 
 PANELS = [panel for row in ROWS for panel in row.panels]
