@@ -26,6 +26,18 @@ class Rule(NamedTuple):
     field: str = ""
 
 
+class Transition(NamedTuple):
+    """A rule between an object and the version that it replaces, as a CRD would state it with `oldSelf`.
+
+    It counts only where the object was there before, too. `holds` gets the new JSON object and the old one.
+    """
+
+    message: str
+    cel: str
+    holds: Callable[[Document, Document], bool]
+    field: str = ""
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class _ModelMeta(msgspec.StructMeta):
     """Makes every subclass of Model frozen and keyword-only, in a way that type checkers understand."""
@@ -41,8 +53,9 @@ class Model(
     """Base of all models of manifests: frozen, camelCase on the wire, absent fields omitted.
 
     What Python types cannot express is in class variables that `syncret.config.schema.shape` reads: RULES
-    between fields, how many PROPERTIES (min, max) an object may have once unknown fields are gone, and
-    whether it is ATOMIC: replaced as a whole by a server-side apply.
+    between fields, TRANSITIONS between two versions of the object, how many PROPERTIES (min, max) an object
+    may have once unknown fields are gone, and whether it is ATOMIC: replaced as a whole by a server-side
+    apply. A list of objects may name its `list_keys`.
 
     A default that is true in Python ("Owner", 24, True) is the CRD's own: it is filled into the stored
     document where the field is absent, unless the type is `Assumed[...]`. One that is false (None, "", 0,
@@ -53,6 +66,7 @@ class Model(
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
+    TRANSITIONS: ClassVar[tuple[Transition, ...]] = ()
     PROPERTIES: ClassVar[tuple[int, int | None]] = (0, None)
     ATOMIC: ClassVar[bool] = False
 

@@ -14,14 +14,15 @@ from msgspec import Meta, Struct
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.config.resources.base import GENERATORS_GROUP, GROUP, Resource, WebhookRule
+from syncret.config.resources.base import GENERATORS_GROUP, GROUP, OPERATOR_GROUP, Resource, WebhookRule
 
 if TYPE_CHECKING:  # the settings take time to import, and most that ask for kinds need none
     from syncret.config.settings import Process, Settings
 
-Role: TypeAlias = Literal["store", "sync", "push", "fan_out", "generator", "record", "core"]
+Role: TypeAlias = Literal["store", "sync", "push", "fan_out", "generator", "record", "core", "install"]
 """What a kind is for: `sync` reads values from stores and `push` writes them there, `fan_out` creates objects
-in many namespaces, `record` keeps what a generator made, `core` is one of Kubernetes' own kinds."""
+in many namespaces, `record` keeps what a generator made, `install` says what the operator installs, `core` is
+one of Kubernetes' own kinds."""
 
 Values: TypeAlias = Literal["none", "data", "embedded"]
 """Where secret values can be in an object: nowhere, in its data, or somewhere in its spec."""
@@ -252,12 +253,34 @@ SERVICE_ACCOUNT: Final = Kind(
     has_generation=False,
 )
 
+EXTERNAL_SECRETS_CONFIG: Final = Kind(
+    group=OPERATOR_GROUP,
+    kind="ExternalSecretsConfig",
+    role="install",
+    versions=_V1ALPHA1,
+    model_at="syncret.config.resources.operator:ExternalSecretsConfig",
+    namespaced=False,
+    short_names=("esc", "externalsecretsconfig", "esconfig"),
+)
+EXTERNAL_SECRETS_MANAGER: Final = Kind(
+    group=OPERATOR_GROUP,
+    kind="ExternalSecretsManager",
+    role="install",
+    versions=_V1ALPHA1,
+    model_at="syncret.config.resources.operator:ExternalSecretsManager",
+    namespaced=False,
+    short_names=("esm", "externalsecretsmanager", "esmanager"),
+)
+
 KINDS: Final = (
     *(EXTERNAL_SECRET, PUSH_SECRET, SECRET_STORE, CLUSTER_SECRET_STORE),
     *(CLUSTER_EXTERNAL_SECRET, CLUSTER_PUSH_SECRET, CLUSTER_GENERATOR, GENERATOR_STATE),
     *(SECRET, CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT),
 )
-"""All kinds except the generators, which are in the catalog."""
+"""All kinds that a daemon looks after, except the generators, which are in the catalog."""
+
+OPERATOR_KINDS: Final = (EXTERNAL_SECRETS_CONFIG, EXTERNAL_SECRETS_MANAGER)
+"""The kinds of the operator: judged like the others, and nothing to a daemon."""
 
 SHOWN: Final = tuple(kind for kind in KINDS if kind.metrics_prefix)
 """The kinds that `status`, `explain` and the metrics show."""
@@ -265,8 +288,10 @@ SHOWN: Final = tuple(kind for kind in KINDS if kind.metrics_prefix)
 OUR_GROUPS: Final = frozenset(kind.group for kind in KINDS if kind.role != "core")
 
 _SHOWN: Final = frozenset(kind.group_kind for kind in SHOWN)
-_BY_NAME: Final = {kind.kind: kind for kind in KINDS}
-_BY_GROUP_KIND: Final[dict[tuple[str, str], Kind]] = {kind.group_kind: kind for kind in KINDS}
+_BY_NAME: Final = {kind.kind: kind for kind in (*KINDS, *OPERATOR_KINDS)}
+_BY_GROUP_KIND: Final[dict[tuple[str, str], Kind]] = {
+    kind.group_kind: kind for kind in (*KINDS, *OPERATOR_KINDS)
+}
 """By group and kind: a GroupKind, or the first two members of a reference, which are quicker to get."""
 
 
@@ -317,8 +342,12 @@ class Kinds:
             known = self._generator(group_kind.kind)
         return known
 
+    def known(self) -> list[GroupKind]:
+        """The names of all kinds that a manifest may be of; imports nothing."""
+        return [*self.names(), *(kind.group_kind for kind in OPERATOR_KINDS)]
+
     def names(self) -> list[GroupKind]:
-        """The names of all kinds; imports nothing."""
+        """The names of the kinds that a daemon looks after; imports nothing."""
         own = [GroupKind(GENERATORS_GROUP, kind) for kind in self._catalog.generator_kinds()]
         return [*dict.fromkeys([*(kind.group_kind for kind in KINDS), *own])]
 

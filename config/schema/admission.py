@@ -108,8 +108,10 @@ class Admission:
         resource: Any = msgspec.convert(stored, kind.model)
         if kind.check is not None:
             problems += kind.check(resource, self._catalog)
-        if kind.update_check is not None and previous is not None:
-            problems += kind.update_check(previous, stored)
+        if previous is not None:
+            problems += self._schema(kind).changes(stored, previous)
+            if kind.update_check is not None:
+                problems += kind.update_check(previous, stored)
         return AdmissionResult(
             document=stored, kind=kind, resource=resource, problems=tuple(problems), warnings=warnings
         )
@@ -125,7 +127,7 @@ class Admission:
     def _unknown_kind(self, document: Document, name: GroupKind) -> AdmissionResult:
         from syncret.config.schema.unknown_kinds import of_unknown_kind  # most documents are ours
 
-        problem = of_unknown_kind(name, self._kinds.names())
+        problem = of_unknown_kind(name, self._kinds.known())
         if name.group in OUR_GROUPS:
             return AdmissionResult(document=document, problems=(problem,))
         return AdmissionResult(document=document, unknown_kind=problem)

@@ -13,7 +13,7 @@ import msgspec
 from syncret.config.catalog import Catalog
 from syncret.config.meta import Document
 from syncret.config.resources import kinds
-from syncret.config.resources.base import GENERATORS_GROUP
+from syncret.config.resources.base import GENERATORS_GROUP, OPERATOR_GROUP
 from syncret.config.resources.kinds import Kind
 from syncret.config.schema.openapi import openapi, validation
 
@@ -55,6 +55,8 @@ _COLUMNS: Final[dict[Kind, Sequence[_Column]]] = {
     ),
     kinds.PUSH_SECRET: (_AGE, _STATUS, _LAST_SYNC),
     kinds.CLUSTER_PUSH_SECRET: (_AGE, _STATUS),
+    kinds.EXTERNAL_SECRETS_CONFIG: (_READY, _Column("Message", _condition("message")), _AGE),
+    kinds.EXTERNAL_SECRETS_MANAGER: (_AGE,),
     kinds.GENERATOR_STATE: (
         _Column("GC Deadline", ".spec.garbageCollectionDeadline"),
         _Column("Age", ".metadata.creationTimestamp", "date"),
@@ -117,9 +119,10 @@ def applied_size(document: Document) -> int:
 
 
 def _definition(kind: Kind, versions: Sequence[Document]) -> Document:
-    categories = ["external-secrets"]
-    if kind.group == GENERATORS_GROUP:
-        categories.append("external-secrets-generators")
+    categories = {
+        GENERATORS_GROUP: ["external-secrets", "external-secrets-generators"],
+        OPERATOR_GROUP: ["external-secrets-operator", "external-secrets"],
+    }.get(kind.group, ["external-secrets"])
     names: Document = {
         "kind": kind.kind,
         "listKind": f"{kind.kind}List",
@@ -140,9 +143,18 @@ def _definition(kind: Kind, versions: Sequence[Document]) -> Document:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{kind.plural}.{kind.group}", "labels": {COMPONENT: "controller"}},
+        "metadata": {"name": f"{kind.plural}.{kind.group}", "labels": _labels(kind)},
         "spec": spec,
     }
+
+
+def _labels(kind: Kind) -> Document:
+    if kind.role == "install":
+        return {
+            "app.kubernetes.io/name": kind.kind.lower(),
+            "app.kubernetes.io/part-of": "external-secrets-operator",
+        }
+    return {COMPONENT: "controller"}
 
 
 def _stored_version(kind: Kind, catalog: Catalog, text: _Text, *, compat: bool) -> Document:

@@ -69,9 +69,11 @@ class _Writer(NamedTuple):
         elif shape.kind == "array" and shape.items is not None:
             schema = {"type": "array", "items": self._schema(shape.items)}
             schema |= _set(minItems=shape.min_length, maxItems=shape.max_length)
+            schema |= _list_type(shape)
         elif shape.kind == "map" and shape.items is not None:
             schema = {"type": "object", "additionalProperties": self._schema(shape.items)}
             schema |= _set(minProperties=shape.min_length, maxProperties=shape.max_length)
+            schema |= _set(**{"x-kubernetes-map-type": "atomic" if shape.atomic else None})
         else:
             schema = _scalar(shape)
         if shape.nullable:
@@ -82,7 +84,8 @@ class _Writer(NamedTuple):
         fields = list(fields_of(shape, self.catalog))
         low, high = (1, 1) if shape.catalog else (shape.min_length, shape.max_length)
         schema: Document = {"type": "object", "properties": {each.name: self._field(each) for each in fields}}
-        rules = [validation(rule) for rule in shape.rules] if self.rules else []
+        stated: tuple[StatedRule, ...] = (*shape.rules, *shape.transitions)
+        rules = [validation(rule) for rule in stated] if self.rules else []
         return schema | _set(
             required=sorted(each.name for each in fields if each.required) or None,
             minProperties=low,
@@ -102,6 +105,13 @@ class _Writer(NamedTuple):
         return schema
 
 
+def _list_type(shape: Shape) -> Document:
+    """What a server-side apply replaces of a list: the whole, or the objects whose keys are equal."""
+    if shape.list_keys:
+        return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [*shape.list_keys]}
+    return {"x-kubernetes-list-type": "atomic"} if shape.atomic else {}
+
+
 def validation(rule: StatedRule) -> Document:
     """A rule, as a schema states it."""
     stated: Document = {"message": rule.message, "rule": rule.cel}
@@ -112,7 +122,8 @@ def _scalar(shape: Shape) -> Document:
     if shape.kind == "any":
         return {"x-kubernetes-preserve-unknown-fields": True}
     if shape.kind == "int-or-string":
-        return {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
+        either: Document = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+        return either | {"x-kubernetes-int-or-string": True} | _set(pattern=shape.pattern)
     schema: Document = {"type": shape.kind}
     schema |= _set(
         format=shape.format or None,

@@ -60,7 +60,7 @@ def scalar_validator(shape: Shape, typed: Severity) -> Validator:
         case "boolean":
             return _boolean
         case "int-or-string":
-            return _int_or_string
+            return _int_or_string if shape.pattern is None else _matching(_int_or_string, shape.pattern)
         case _:
             return _any
 
@@ -88,6 +88,18 @@ def _int_or_string(value: Json, path: Path, findings: Findings) -> Json:
     elif value.__class__ is int and not -INT64 <= value < INT64:
         findings.append(Problem(path=render(path), message="must fit into 64 bits"))
     return value
+
+
+def _matching(validator: Validator, pattern: str) -> Validator:
+    """A validator that refuses texts of another form, too."""
+    compiled = re.compile(pattern)
+
+    def walk(value: Json, path: Path, findings: Findings) -> Json:
+        if value.__class__ is str and compiled.search(value) is None:
+            findings.append(RuleViolation(path=render(path), message=f"must match {pattern}"))
+        return validator(value, path, findings)
+
+    return walk
 
 
 def _number(shape: Shape, typed: Severity) -> Validator:

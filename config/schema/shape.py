@@ -10,14 +10,17 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import inspect
 
-from syncret.config.fields import Json, Model, Rule
+from syncret.config.fields import Json, Model, Rule, Transition
 
 Kind: TypeAlias = Literal[
     "any", "string", "integer", "number", "boolean", "int-or-string", "array", "map", "object"
 ]
 
 
-_NOTED: Final = ("nullable", "duration", "catalog", "enum", "format", "null_is_empty", "pattern")
+_NOTED: Final = (
+    *("nullable", "duration", "catalog", "enum", "format", "null_is_empty", "pattern"),
+    *("list_keys", "atomic"),
+)
 
 
 class Field(NamedTuple):
@@ -47,10 +50,13 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     null_is_empty: bool = False
     items: "Shape | None" = None
     keys: "Shape | None" = None
+    list_keys: tuple[str, ...] = ()
+    """The fields that tell the objects of a list apart: no two have all of them equal."""
     fields: tuple[Field, ...] = ()
     rules: tuple[Rule, ...] = ()
+    transitions: tuple[Transition, ...] = ()
     atomic: bool = False
-    """Whether a server-side apply replaces the object as a whole."""
+    """Whether a server-side apply replaces the value as a whole."""
     model: type[msgspec.Struct] | None = None
     """The class of an object, whose source describes the fields."""
 
@@ -137,6 +143,7 @@ def _object(info: inspect.StructType) -> Shape:
         min_length=low or None,
         max_length=high,
         rules=getattr(model, "RULES", ()),
+        transitions=getattr(model, "TRANSITIONS", ()),
         atomic=getattr(model, "ATOMIC", False),
         model=model,
     )

@@ -5,7 +5,7 @@ nullable, defaults are filled in where their parent exists, every problem is rep
 rules between fields are checked on objects that are otherwise valid. A model is compiled once, to closures.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from syncret.config.catalog import BrokenEntry, Catalog, generator_key
@@ -16,6 +16,7 @@ from syncret.config.paths import Path, render
 from syncret.config.schema import scalars
 from syncret.config.schema.scalars import Findings, Validator, wrong_type
 from syncret.config.schema.shape import Field, Shape, shape_of
+from syncret.config.schema.transitions import broken_transitions, has_transitions
 from syncret.config.spelling import did_you_mean
 
 
@@ -32,6 +33,7 @@ class Schema:
     def __init__(self, walk: Validator, shape: Shape) -> None:
         self._walk = walk
         self._shape = shape
+        self._has_transitions = has_transitions(shape)
 
     @classmethod
     def of(cls, model: type[Model], catalog: Catalog, *, typed: Severity = Severity.ERROR) -> "Schema":
@@ -57,6 +59,10 @@ class Schema:
             findings = [with_place(problem, self._shape) for problem in findings]
         return Admitted(result, tuple(findings))
 
+    def changes(self, document: Document, previous: Document) -> Iterator[RuleViolation]:
+        """The rules between two versions, both of them admitted, that the newer one breaks."""
+        return broken_transitions(self._shape, document, previous) if self._has_transitions else iter(())
+
 
 def _compile(shape: Shape, catalog: Catalog, typed: Severity) -> Validator:
     walk = _compile_value(shape, catalog, typed)
@@ -75,7 +81,7 @@ def _compile_value(shape: Shape, catalog: Catalog, typed: Severity) -> Validator
     if shape.items is not None:
         items = _compile(shape.items, catalog, typed)
         if shape.kind == "array":
-            return _array(shape, items)
+            return _keyed(shape.list_keys, _array(shape, items)) if shape.list_keys else _array(shape, items)
         keys = None if shape.keys is None else scalars.scalar_validator(shape.keys, typed)
         return _map(shape, keys, items)
     return scalars.scalar_validator(shape, typed)
@@ -154,6 +160,26 @@ def _array(shape: Shape, items: Validator) -> Validator:
             message = f"must have at most {high} {'entry' if high == 1 else 'entries'}, has {len(value)}"
             findings.append(Problem(path=render(path), message=message))
         return [items(item, (path, place), findings) for place, item in enumerate(value)]
+
+    return walk
+
+
+def _keyed(names: tuple[str, ...], array: Validator) -> Validator:
+    """A list of objects, no two of which have all of these fields equal."""
+
+    def walk(value: Json, path: Path, findings: Findings) -> Json:
+        result = array(value, path, findings)
+        seen: list[list[Json]] = []
+        for place, item in enumerate(result if result.__class__ is list else ()):
+            key = [item.get(name) for name in names] if item.__class__ is dict else None
+            if key in seen:
+                hint = f"write one entry for each {' and '.join(names)}"
+                findings.append(
+                    Problem(path=render((path, place)), message="there is an equal entry already", hint=hint)
+                )
+            elif key is not None:
+                seen.append(key)
+        return result
 
     return walk
 

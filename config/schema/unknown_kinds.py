@@ -46,6 +46,8 @@ def of_unknown_kind(name: GroupKind, known: Sequence[GroupKind]) -> Problem:
         return Problem(path="kind", message="a Scenario is not a manifest", hint=hint)
     if not name.group and name.kind in _CORE_KINDS:
         return _foreign(name.kind)
+    if not is_ours and any(one.group == name.group and _similar(name.kind, one.kind) for one in known):
+        is_ours = True  # a group that holds kinds of others, too
     if not (is_ours or near):
         hint = f"syncret reads those of {groups[0]}" if groups and groups[0] else ""
         return _foreign(f"{name.kind} of {name.group}", hint)

@@ -84,7 +84,7 @@ def find(name: str, catalog: Catalog) -> Found:
 
 def _kind(name: str, catalog: Catalog) -> Kind:
     kinds = Kinds(catalog)
-    names = {each.kind.lower(): each for each in kinds.names()}
+    names = {each.kind.lower(): each for each in kinds.known()}
     short = {word: kind.group_kind for kind in SHOWN for word in kind.short_names}
     wanted = name.lower()
     found = names.get(wanted) or short.get(wanted) or names.get(wanted.removesuffix("s"))

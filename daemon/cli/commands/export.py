@@ -103,7 +103,7 @@ def _print_schema(name: str | None) -> None:
 
     registry = Registry()
     kinds = Kinds(registry)
-    known = {each.kind: each for each in kinds.names()}
+    known = {each.kind: each for each in kinds.known()}
     kind = kinds.find(known[name]) if name in known else None
     if kind is None:
         raise _Wrong(f"there is no kind {name or ''}".rstrip(), did_you_mean(name or "", sorted(known)))

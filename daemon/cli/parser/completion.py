@@ -226,7 +226,7 @@ def _after() -> dict[str, tuple[str, ...]]:
     from syncret.config.resources.kinds import Kinds
     from syncret.providers.registry import Registry  # other commands offer no kinds of other packages
 
-    return {"schema": tuple(each.kind for each in Kinds(Registry()).names()), "completion": tuple(SHELLS)}
+    return {"schema": tuple(each.kind for each in Kinds(Registry()).known()), "completion": tuple(SHELLS)}
 
 
 def _is_path(word: Word) -> bool:

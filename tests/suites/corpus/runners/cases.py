@@ -30,6 +30,7 @@ _FILES: Final[Mapping[str, tuple[str | None, tuple[str, ...] | None]]] = {
     "gotemplate.json": (None, ("cases", "engine_cases")),
     "sprig.json": (None, ("cases",)),
     "exports.json": ("exports", ("cases", "spec_cases")),
+    "operator_cases.yaml": (None, ("cases",)),
     "sensitive.yaml": ("sensitive", ("cases", "fetch_cases")),
 }
 _PROSE: Final = frozenset(

@@ -24,11 +24,18 @@ def install(api: KubeApi) -> Mapping[str, Kind]:
     kinds = {
         kind.kind: kind for name in known.names() if (kind := known.find(name)) is not None and kind.group
     }
-    for kind in kinds.values():
-        api.create(CRDS, crd(kind, registry))
-    for kind in kinds.values():
-        _until_served(api, collection(kind))
+    install_kinds(api, tuple(kinds.values()))
     return kinds
+
+
+@cache
+def install_kinds(api: KubeApi, kinds: tuple[Kind, ...]) -> None:
+    """Wait until the CRDs of these kinds are served."""
+    registry = Registry()
+    for kind in kinds:
+        api.create(CRDS, crd(kind, registry))
+    for kind in kinds:
+        _until_served(api, collection(kind))
 
 
 def until(holds: Callable[[], bool], what: str) -> None:
