@@ -64,8 +64,14 @@ def superseded(
         if _is_in_force(state, owner.metadata.uid, keys.values()):
             former.setdefault(state.metadata.labels.get(OWNER_KEY, ""), []).append(state)
     for key, found in former.items():
-        found.sort(key=lambda state: (state.metadata.creation_timestamp, state.metadata.name))
+        found.sort(key=_age)
         yield from found[:-1] if key in keys else found
+
+
+def _age(state: GeneratorState) -> tuple[str, int, str]:
+    """What orders records: of one second, by their versions, which are growing numbers."""
+    metadata = state.metadata
+    return metadata.creation_timestamp, len(metadata.resource_version), metadata.resource_version
 
 
 def _is_in_force(state: GeneratorState, owner: str, new: Collection[str]) -> bool:
