@@ -14,7 +14,7 @@ from syncret.daemon.core.plan.actions import Action, output_change
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call, NullObserver, Operation
 from syncret.daemon.engine.virtual_time import VirtualTimeLoop
-from syncret.daemon.homes.contract import HomeError, Invalid
+from syncret.daemon.homes.contract import Home, HomeError, Invalid
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.metadata import counted_uids
 from syncret.daemon.homes.memory.plugins import admission_by
@@ -30,13 +30,24 @@ HIDDEN_METADATA: Final = ("managedFields",)
 READS: Final[tuple[Operation, ...]] = ("read", "find")
 
 
-def run_scenario(scenario: Scenario, registry: Registry, *, now: float) -> Document:
-    """Run a scenario and return its result. `now` is the initial time, unless the scenario sets one."""
+def run_scenario(
+    scenario: Scenario,
+    registry: Registry,
+    *,
+    now: float,
+    home_of: Callable[[MemoryCluster], Home] = lambda cluster: cluster,
+) -> Document:
+    """Run a scenario and return its result. `now` is the initial time, unless the scenario sets one.
+
+    `home_of`: what the engine has for a home; the scenario's commands are carried out on the cluster itself.
+    """
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-        return runner.run(_run(scenario, registry, now))
+        return runner.run(_run(scenario, registry, now, home_of))
 
 
-async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
+async def _run(
+    scenario: Scenario, registry: Registry, now: float, home_of: Callable[[MemoryCluster], Home]
+) -> Document:
     start = seconds(scenario.spec.now) if scenario.spec.now else now
     clock = Clock(start)
     cluster = MemoryCluster(now=clock.now, new_uid=counted_uids(), admission=admission_by(registry))
@@ -59,7 +70,9 @@ async def _run(scenario: Scenario, registry: Registry, now: float) -> Document:
     hooks = EngineOverrides(
         observer=recorder, applied=recorder.applied, faults=recorder.fault, substitute=substitute
     )
-    async with run_engine(cluster, registry=registry, settings=settings, clock=clock, hooks=hooks) as running:
+    async with run_engine(
+        home_of(cluster), registry=registry, settings=settings, clock=clock, hooks=hooks
+    ) as running:
         simulation = _Simulation(cluster, recorder, clock, running)
         steps = [await simulation.step(step) for step in scenario.spec.steps]
     return {
