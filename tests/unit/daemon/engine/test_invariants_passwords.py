@@ -60,7 +60,7 @@ CASES = [
 ]
 
 
-def passwords(policy: Document) -> list[Document]:
+def passwords(policy: Document, objects: int) -> list[Document]:
     generator: Document = {
         "apiVersion": "generators.external-secrets.io/v1alpha1",
         "kind": "Grafana",
@@ -69,10 +69,10 @@ def passwords(policy: Document) -> list[Document]:
     }
     source = {"sourceRef": {"generatorRef": {"kind": "Grafana", "name": "g"}}}
     spec = {"dataFrom": [source], **policy}
-    return [generator, *(manifest("ExternalSecret", f"x{number}", spec) for number in range(OBJECTS))]
+    return [generator, *(manifest("ExternalSecret", f"x{number}", spec) for number in range(objects))]
 
 
-async def redrawn(seed: int, lag: Lag, policy: Document) -> int:
+async def redrawn(seed: int, lag: Lag, policy: Document, objects: int = OBJECTS) -> int:
     """How many passwords were replaced that had stood in a Secret once."""
     life = Life(Clock(START), generators=[Drawing().generator()], lag=lag, seed=seed)
     stood: defaultdict[str, set[str]] = defaultdict(set)
@@ -85,12 +85,12 @@ async def redrawn(seed: int, lag: Lag, policy: Document) -> int:
 
     watching = asyncio.create_task(watch())
     async with life.running():
-        for each in passwords(policy):
+        for each in passwords(policy, objects):
             await life.cluster.apply(each)
         await life.wait(2 * HOUR)
         assert not life.bugs
     watching.cancel()
-    assert len(stood) == OBJECTS
+    assert len(stood) == objects
     return sum(len(values) - 1 for values in stood.values())
 
 
@@ -99,6 +99,14 @@ async def redrawn(seed: int, lag: Lag, policy: Document) -> int:
 def test_i3_no_password_that_is_generated_once_is_replaced(seed: int, lag: Lag, policy: Document) -> None:
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         assert runner.run(redrawn(seed, lag, policy)) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lag", "policy"), CASES)
+def test_i3_none_of_a_thousand_whose_watch_is_up_to_five_seconds_late(lag: Lag, policy: Document) -> None:
+    assert lag.events == 5.0
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        assert runner.run(redrawn(7, lag, policy, 1000)) == 0
 
 
 @pytest.mark.slow
