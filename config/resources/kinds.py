@@ -258,7 +258,7 @@ EXTERNAL_SECRETS_CONFIG: Final = Kind(
     kind="ExternalSecretsConfig",
     role="install",
     versions=_V1ALPHA1,
-    model_at="syncret.config.resources.operator:ExternalSecretsConfig",
+    model_at="syncret.config.resources.operator.config:ExternalSecretsConfig",
     namespaced=False,
     short_names=("esc", "externalsecretsconfig", "esconfig"),
 )
@@ -267,7 +267,7 @@ EXTERNAL_SECRETS_MANAGER: Final = Kind(
     kind="ExternalSecretsManager",
     role="install",
     versions=_V1ALPHA1,
-    model_at="syncret.config.resources.operator:ExternalSecretsManager",
+    model_at="syncret.config.resources.operator.manager:ExternalSecretsManager",
     namespaced=False,
     short_names=("esm", "externalsecretsmanager", "esmanager"),
 )

@@ -1,16 +1,24 @@
-"""The two kinds of the operator, of which a cluster has one object each: what it installs, and its defaults.
+"""ExternalSecretsConfig: what the operator installs in a cluster, and how.
 
 Fields have two ages. Those of `appConfig` came first; later places of cert-manager and of the Bitwarden
 server are read too, though not both at once.
 """
 
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, field
 
 from syncret.config.fields import Duration, Model, Rule, Timestamp, Transition
 from syncret.config.resources.base import Resource
-from syncret.config.resources.operator_rules import (
+from syncret.config.resources.operator.common import (
+    CommonSettings,
+    Labels,
+    Mode,
+    NamespaceText,
+    NameText,
+    Switch,
+)
+from syncret.config.resources.operator.rules import (
     ANNOTATION_RULES,
     CONFIG_RULES,
     NAMESPACE_STAYS,
@@ -22,55 +30,7 @@ from syncret.config.resources.operator_rules import (
     needs,
     only_where,
 )
-from syncret.config.resources.pods import Affinity, EgressRule, ResourceRequirements, Toleration, Variable
-
-Switch: TypeAlias = Literal["true", "false"]
-"""On or off, as text: a boolean is refused."""
-
-Mode: TypeAlias = Literal["Enabled", "Disabled"]
-NamespaceText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=63)]
-NameText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=253)]
-Labels: TypeAlias = Annotated[dict[str, str], Meta(max_length=20)]
-ProxyText: TypeAlias = Annotated[str, Meta(max_length=2048)]
-NoProxyText: TypeAlias = Annotated[str, Meta(max_length=4096)]
-
-
-class Proxy(Model):
-    """The proxy that everything installed goes through; three empty texts: none, whatever is said elsewhere.
-
-    Example: {httpsProxy: 'http://proxy.example.com:3128', noProxy: .cluster.local}
-    """
-
-    http_proxy: ProxyText = ""
-    """For addresses that begin with `http:`. Example: 'http://proxy.example.com:3128'"""
-    https_proxy: ProxyText = ""
-    """For addresses that begin with `https:`. Example: 'http://proxy.example.com:3128'"""
-    no_proxy: NoProxyText = ""
-    """Hosts and networks that are reached without it, with commas between.
-    Example: .cluster.local,10.0.0.0/8"""
-    network_policy_provisioning: Literal["Managed", "Unmanaged"] = "Managed"
-    """Managed: where pods are isolated, a NetworkPolicy lets them reach the proxy. Unmanaged: yours does.
-    Example: Unmanaged"""
-
-
-class CommonSettings(Model):
-    """What can be said for one installation, or for all."""
-
-    log_level: Annotated[int, Meta(ge=1, le=5, extra_json_schema={"format": "int32"})] = 1
-    """How much is logged, from 1 to 5: up to 3 is `info`, 4 and 5 are `debug`. Example: 4"""
-    resources: ResourceRequirements | None = None
-    """What each main container may use, and what is reserved for it."""
-    affinity: Affinity | None = None
-    """Where the scheduler may put the pods, and where it would rather.
-    Example: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms:
-    [{matchExpressions: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]}]}}}"""
-    tolerations: Annotated[tuple[Toleration, ...], Meta(max_length=10, extra={"atomic": True})] = ()
-    """Taints that do not keep the pods away; an empty list means none, whatever is said elsewhere."""
-    node_selector: Annotated[dict[str, str], Meta(max_length=10, extra={"atomic": True})] = {}
-    """Labels of the nodes that the pods run on; an empty map means any, whatever is said elsewhere.
-    Example: {node-role.kubernetes.io/infra: ''}"""
-    proxy: Proxy | None = None
-    """The proxy that everything installed goes through; it counts as a whole."""
+from syncret.config.resources.pods import EgressRule, Variable
 
 
 class SecretName(Model):
@@ -359,89 +319,3 @@ class ExternalSecretsConfig(Resource):
     """What is installed, and how."""
     status: ExternalSecretsConfigStatus = ExternalSecretsConfigStatus()
     """How far the installation is; ignored in a manifest."""
-
-
-class GlobalConfig(CommonSettings):
-    """Defaults for what the operator installs.
-
-    Example: {labels: {team: platform}}
-    """
-
-    labels: Labels = {}
-    """Labels of everything that is installed, beside ours. Example: {team: platform}"""
-
-
-class Feature(Model):
-    """A feature of the operator that is off by default.
-
-    Example: {name: CleanUpDisabledPlugins, enabled: 'true'}
-    """
-
-    name: str
-    """CleanUpDisabledPlugins: what a plugin left is removed when it is switched off.
-    Example: CleanUpDisabledPlugins"""
-    enabled: Switch
-    """Whether it is on. Example: 'true'"""
-
-
-class ExternalSecretsManagerSpec(Model):
-    """Defaults, and features.
-
-    Example: {globalConfig: {labels: {team: platform}}}
-    """
-
-    global_config: GlobalConfig | None = None
-    """Defaults for what the operator installs; an ExternalSecretsConfig wins over them."""
-    features: tuple[Feature, ...] = ()
-    """Features that are off by default; of two entries of one name the last counts."""
-
-
-class ControllerCondition(Model):
-    """One statement on an object that the operator looks after.
-
-    Example: {type: Ready, status: 'True', message: ''}
-    """
-
-    type: str
-    """Type of its condition. Example: Ready"""
-    status: str = ""
-    """Whether it holds. Example: 'True'"""
-    message: str = ""
-    """Why. Example: 'waits for Deployment external-secrets: 0 of 1 available'"""
-
-
-class ControllerStatus(Model):
-    """The conditions of an object that the operator looks after.
-
-    Example: {name: externalsecretsconfigs.operator.openshift.io/v1alpha1}
-    """
-
-    name: str
-    """Its kind. Example: externalsecretsconfigs.operator.openshift.io/v1alpha1"""
-    conditions: Annotated[tuple[ControllerCondition, ...], Meta(extra={"list_keys": ("type",)})] = ()
-    """Its conditions."""
-    observed_generation: Annotated[int, Meta(ge=0, extra_json_schema={"format": "int64"})] | None = None
-    """The generation that they are about. Example: 3"""
-
-
-class ExternalSecretsManagerStatus(Model):
-    """The conditions of all that the operator looks after; ignored in a manifest.
-
-    Example: {}
-    """
-
-    controller_statuses: Annotated[tuple[ControllerStatus, ...], Meta(extra={"list_keys": ("name",)})] = ()
-    """One entry for each kind."""
-    last_transition_time: Timestamp | None = None
-    """When one of them last changed. Example: '2026-01-01T00:00:00Z'"""
-
-
-class ExternalSecretsManager(Resource):
-    """Defaults and features of the operator; it makes the object itself."""
-
-    RULES: ClassVar[tuple[Rule, ...]] = (named_cluster("ExternalSecretsManager"),)
-
-    spec: ExternalSecretsManagerSpec = ExternalSecretsManagerSpec()
-    """Defaults, and features."""
-    status: ExternalSecretsManagerStatus = ExternalSecretsManagerStatus()
-    """The conditions of all that the operator looks after; ignored in a manifest."""

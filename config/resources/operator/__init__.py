@@ -1,0 +1,1 @@
+"""The two kinds of the operator, of which a cluster has one object each."""
