@@ -21,6 +21,10 @@ MapOfLists = Annotated[dict[str, tuple[T, ...]], Meta(extra={"form": "map of lis
 MOUNTED_FILES: Final = "/var/run/secrets"
 """Where tokens are mounted into containers, by convention; the same folder as /run/secrets."""
 
+_REQUIREMENT: Final = r"(![^\s=!,()]+|[^\s=!,()]+( ?(==|=|!=) ?[^\s=!,()]*| (in|notin) ?\([^()]*\))?)"
+LABEL_SELECTOR: Final = rf"^( *{_REQUIREMENT} *(, *{_REQUIREMENT} *)*)?$"
+"""A label selector in kubectl's form. What a label may be, the API server says."""
+
 ESO_LEASE: Final = "external-secrets-controller"
 """What ESO's own election takes: the two exclude each other."""
 
@@ -162,7 +166,8 @@ class Settings(Group, frozen=True):
     Example: [/var/run/secrets, /etc/syncret/tokens]"""
     output_dir: str = "/run/syncret/secrets"
     """Where Secrets are written, as folders of files: <output>/<namespace>/<name>/<key>. `sync` and `plan`
-    have no default: without it no file is written.
+    have no default: without it no file is written. With `kubernetes` there is none either: Secrets are
+    written to the API server then, and as files of a sidecar if it is set.
     Example: /run/app-secrets"""
     state_file: str = "/var/lib/syncret/state.db"
     """The state that survives a restart: status, identities, finalizers; never a value. `sync` and `plan`
@@ -170,7 +175,7 @@ class Settings(Group, frozen=True):
     Example: /srv/syncret/state.db"""
     kubernetes: bool = False
     """Work in a cluster, as a pod or with a kubeconfig: objects are read from its API server, and Secrets are
-    written there."""
+    written there, or with `outputDir` as files."""
     kubeconfig: str = ""
     """The kubeconfig of the daemon itself; empty: the pod's own ServiceAccount, outside of a pod what
     KUBECONFIG names, or ~/.kube/config.
@@ -179,6 +184,13 @@ class Settings(Group, frozen=True):
     """The context of the kubeconfig; empty: its current one. Example: production"""
     namespace: str = ""
     """The only namespace of the cluster to work in; empty: all. Example: payments"""
+    selector: Annotated[str, Meta(pattern=LABEL_SELECTOR)] = ""
+    """Labels of the ExternalSecrets that a sidecar in a cluster delivers, as kubectl takes them; empty: all
+    of the namespace.
+    Example: app=shop,tier in (web,worker)"""
+    report_status: bool = False
+    """Whether a sidecar in a cluster writes the status of ExternalSecrets and SecretStores to the API server;
+    a controller may write it, too."""
     leader_election: LeaderElection = LeaderElection()
     observe: bool = False
     """In a cluster: read everything, write nothing, and say what would be written. Beside a running ESO it
@@ -303,6 +315,11 @@ class Settings(Group, frozen=True):
         return self.leader_election.id or theirs
 
     @property
+    def is_sidecar(self) -> bool:
+        """Whether objects come from an API server, and Secrets are files."""
+        return self.kubernetes and bool(self.output_dir)
+
+    @property
     def manifest_paths(self) -> tuple[str, ...]:
         """The files and folders that contain the manifests, bound or not."""
         return tuple(each if isinstance(each, str) else each.path for each in self.manifests)
@@ -311,6 +328,10 @@ class Settings(Group, frozen=True):
     def bound_folders(self) -> tuple[BoundFolder, ...]:
         """Those of them that are bound."""
         return tuple(each for each in self.manifests if isinstance(each, BoundFolder))
+
+
+IN_CLUSTER: Final = Settings(output_dir="", state_file="")
+"""The defaults in a cluster, which keeps what the daemon has to know."""
 
 
 def several_authors(settings: Settings) -> bool:

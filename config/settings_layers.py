@@ -46,6 +46,7 @@ _HINTS: Final = {
     "paths": "write a list of files and folders",
     "manifests": "write a list of files and folders, each as PATH or as "
     "{path: PATH, namespaces: [NAME, ...], kinds: [KIND, ...]}",
+    "selector": "write labels as for kubectl, such as app=shop,tier in (web,worker)",
     "listen": "write 127.0.0.1:9847, or :9847 for every interface",
     "healthListen": "write 127.0.0.1:8082, or :8082 for every interface",
 }
@@ -276,6 +277,7 @@ def _contradictions(settings: Settings, origins: Mapping[str, LayerValue]) -> It
         yield _problem(given, message, "renew it more often, or let it count longer", named=False)
     if settings.kubernetes:
         yield from _meant_for_hosts(origins)
+        yield from _of_sidecars(settings, origins)
     seen: dict[str, int] = {}
     for place, path in enumerate(settings.manifest_paths):
         first = seen.setdefault(os.path.normpath(path), place)
@@ -301,10 +303,29 @@ def _bad_servers(settings: Settings, origins: Mapping[str, LayerValue]) -> Itera
 
 
 def _meant_for_hosts(origins: Mapping[str, LayerValue]) -> Iterator[Problem]:
-    for name in ("manifests", "outputDir"):
-        if name in origins and origins[name].value:  # emptied: the image's own variables
-            message = "has no meaning with kubernetes: objects come from the API server, and go there"
-            yield _problem(origins[name], message, "leave it out")
+    if "manifests" in origins and origins["manifests"].value:  # emptied: the image's own variables
+        message = "has no meaning with kubernetes: objects come from the API server"
+        yield _problem(origins["manifests"], message, "leave it out")
+
+
+def _of_sidecars(settings: Settings, origins: Mapping[str, LayerValue]) -> Iterator[Problem]:
+    given = origins.get("outputDir")
+    if not settings.is_sidecar:
+        for name in ("selector", "reportStatus"):
+            if name in origins and origins[name].value:
+                message = "is for a sidecar in a cluster: with kubernetes and outputDir"
+                yield _problem(origins[name], message, "leave it out, or set outputDir")
+    elif given is not None:
+        if not settings.namespace:
+            message = "with kubernetes, files are those of one namespace, and none is named"
+            hint = "name it with --namespace, or leave outputDir empty to write Secrets to the API server"
+            yield _problem(given, message, hint)
+        if settings.leader_election.enabled:
+            message = "has no meaning for a sidecar: each one writes files of its own"
+            yield _problem(origins["leaderElection.enabled"], message, "leave it out, or outputDir")
+        if settings.observe:
+            message = "has no meaning for a sidecar: it writes files of its own alone"
+            yield _problem(origins["observe"], message, "leave it out, or outputDir")
 
 
 def _problem(

@@ -121,7 +121,7 @@ class Supervisor:
         repeats = Repeats()
         problems = _Problems(repeats)
         cluster = ClusterStats() if settings.kubernetes else None
-        observing = _observing(settings, cluster)
+        observing = _observing(settings, None if settings.is_sidecar else cluster)
         held = HeldRecord(lambda: bool(observing()))
         async with AsyncExitStack() as stack:
             # first: a daemon that cannot listen must not have written anything when it exits
@@ -168,7 +168,7 @@ class Supervisor:
                 settings=settings,
                 registry=self._registry,
                 recorder=recorder,
-                cluster=cluster,
+                cluster=None if settings.is_sidecar else cluster,
                 observing=observing,
             )
             problems.view = view

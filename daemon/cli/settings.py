@@ -8,7 +8,7 @@ from typing import Final
 
 from syncret.config.catalog import BrokenEntry
 from syncret.config.errors import ConfigError, Problem
-from syncret.config.settings import OwnIdentity, Settings
+from syncret.config.settings import IN_CLUSTER, OwnIdentity, Settings
 from syncret.config.settings_layers import DEFAULTS, LayerValue, load_settings
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
@@ -28,12 +28,13 @@ FLAGS: Final = {
     "kubernetes": ("--kubernetes", "kubernetes"),
     "namespace": ("--namespace", "namespace"),
     "context": ("--context", "context"),
+    "selector": ("--selector", "selector"),
 }
 ONE_SHOT: Final = Settings(output_dir="", state_file="")
 """The defaults of `sync` and `plan`, which write only where they are told to."""
 
-IN_CLUSTER: Final = Settings(output_dir="", state_file="")
-"""The defaults of `run` in a cluster, which keeps what it has to know."""
+SIDECAR: Final = Settings(output_dir="")
+"""The defaults of `run` where objects come from a cluster and become files."""
 
 NOT_IN_CLUSTER: Final = Problem(
     path="kubernetes", message="this command reads manifests, no cluster", hint="leave kubernetes out"
@@ -68,9 +69,11 @@ def settings_of(options: Namespace, *, defaults: Settings = DEFAULTS) -> Setting
 
 def settings_of_daemon(options: Namespace) -> Settings:
     """The settings of `run`, which reads manifests or works in a cluster. Raises ConfigError."""
-    settings = settings_of(options)
+    settings = settings_of(options, defaults=IN_CLUSTER)
+    if settings.is_sidecar:
+        return settings_of(options, defaults=SIDECAR)
     if settings.kubernetes:
-        return settings_of(options, defaults=IN_CLUSTER)
+        return settings
     if settings.observe:
         raise ConfigError([ONLY_IN_CLUSTER])
     return settings_with_manifests(options)

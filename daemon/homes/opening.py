@@ -33,12 +33,24 @@ def open_home(
         home = host_home(settings, registry, now=now, on_problems=on_problems, on_removed=on_removed)
         home.on_deleted = on_deleted
         return home
-    from syncret.daemon.homes.kubernetes.home import Scope
-    from syncret.daemon.homes.kubernetes.opening import (
+    if settings.is_sidecar:
+        from syncret.daemon.homes.sidecar.opening import sidecar_home  # as above
+
+        return sidecar_home(
+            settings,
+            registry,
+            now=now,
+            on_problems=on_problems,
+            on_removed=on_removed,
+            on_deleted=on_deleted,
+            stats=stats,
+        )
+    from syncret.daemon.homes.kubernetes.opening import (  # aiohttp is slow to import
         cluster_home,
         lease_of,
         own_access,
     )
+    from syncret.daemon.homes.kubernetes.scope import Scope
 
     return cluster_home(
         own_access(settings.kubeconfig, settings.context, os.environ),

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document
-from syncret.config.settings import Settings
+from syncret.config.settings import IN_CLUSTER, Settings
 from syncret.config.settings_layers import LayerValue, load_settings
 from syncret.daemon.install.parts import (
     NO_FLAGS,
@@ -36,7 +36,7 @@ _LONGEST_NAME: Final = 40
 """Leaves room for what is appended, in names of at most 63 characters."""
 _LONGEST_NAMESPACE: Final = 63
 _IMAGE: Final = re.compile(r"[^\s:@]+(:[0-9]+/[^\s:@]+)?(:[\w][\w.-]*)?(@sha256:[0-9a-f]{64})?")
-_FIXED: Final = ("kubernetes", "namespace", "listen", "healthListen", "allowGenericTargets")
+_FIXED: Final = ("kubernetes", "namespace", "listen", "healthListen", "outputDir", "allowGenericTargets")
 """Settings that follow from other members of an installation."""
 
 
@@ -102,7 +102,7 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def daemon(self) -> Settings:
         """The settings that the daemon will have. Raises ConfigError."""
-        defaults = Settings(kubernetes=True, namespace=self.only_namespace)
+        defaults = replace(IN_CLUSTER, kubernetes=True, namespace=self.only_namespace)
         flags = (LayerValue(f"settings.{name}", name, text) for name, text in self._settings.items())
         return load_settings(None, {}, flags, defaults=defaults)
 

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from syncret.config.errors import ConfigError
 from syncret.config.meta import ObjectRef
-from syncret.config.settings import Settings
+from syncret.config.settings import IN_CLUSTER, Settings
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.cli.daemon_client import Answer, CommandError, named_object
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
-from syncret.daemon.cli.settings import IN_CLUSTER, settings_of
+from syncret.daemon.cli.settings import settings_of
 from syncret.daemon.homes.contract import HomeError, HomeUnusable, NotFound, StoredObject
 from syncret.daemon.homes.kubernetes.user import NotAllowed, UserCluster, user_cluster
 from syncret.daemon.ops.operator_requests import UnknownObject, ref_of

@@ -185,6 +185,7 @@ def _run(commands: Commands) -> None:
         "syncret run -f manifests/ --output-dir out --state out.db --socket out.sock",
         "syncret run --config /etc/syncret/syncret.yaml",
         "syncret run --kubernetes                      in a pod, or with your kubeconfig",
+        "syncret run --kubernetes --namespace shop --output-dir /secrets   a sidecar",
     )
     manifests(command, followed=True)
     command.add_argument(
@@ -198,9 +199,15 @@ def _run(commands: Commands) -> None:
         metavar="NAME",
         help="the only namespace of the cluster to work in (setting namespace, default: all)",
     )
+    command.add_argument(
+        "--selector",
+        metavar="LABELS",
+        help="labels of the ExternalSecrets that a sidecar delivers (setting selector, default: all)",
+    )
     output_dir(
         command,
-        f"where each Secret becomes a folder of files (setting outputDir, default: {DEFAULTS['outputDir']})",
+        f"where each Secret becomes a folder of files (setting outputDir, default: {DEFAULTS['outputDir']}; "
+        "with --kubernetes: none, Secrets go to the API server)",
     )
     command.add_argument(
         "--state",

@@ -31,7 +31,7 @@ from syncret.daemon.homes.contract import (
     StoredObject,
     Watch,
 )
-from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, RestoredState, restored_state
+from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, restored_state
 from syncret.daemon.homes.filesystem.manifests.bindings import Bindings
 from syncret.daemon.homes.filesystem.manifests.empty_paths import EmptyPathGuard
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
@@ -42,7 +42,7 @@ from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Sizes
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
-from syncret.daemon.homes.filesystem.service_accounts import issue_token
+from syncret.daemon.homes.filesystem.source import ObjectSource, OpenSource, SourceParts
 from syncret.daemon.homes.filesystem.state.database import StateContents, read_state, trusting
 from syncret.daemon.homes.filesystem.state.writer import OnDeleted, OnRemoved, StateJournal, StateWriter
 from syncret.daemon.homes.memory.cluster import MemoryCluster
@@ -114,6 +114,8 @@ class HostHome:
         self._now = now
         self._on_problems = on_problems
         self._on_removed = on_removed
+        self.open_source: OpenSource = self._folders
+        """Gives what says which objects are wanted; another is set before the start."""
         self.on_deleted: OnDeleted | None = None
         """Is given each object that goes, also what an owner takes along. Set it before the start."""
         self._reported: Sequence[HomeProblem] = ()
@@ -138,9 +140,19 @@ class HostHome:
             applier = ManifestApplier(self._cluster, self._outputs, self._journal, self._writer)
             with trusting(self._settings.state_file):
                 former = restored_state(remembered.rows)
-            self._follower = self._follower_of(applier, former, remembered.salt)
-            del remembered
-            await self._follower.start(former)
+            parts = SourceParts(
+                applier=applier,
+                journal=self._journal,
+                former=former,
+                state_file=self._settings.state_file,
+                salt=remembered.salt,
+                on_looked=self._report,
+                announce=self._cluster.broadcaster.publish,
+            )
+            del remembered, former
+            self._source = self.open_source(parts)
+            stack.push_async_callback(self._source.aclose)
+            await self._source.start()
             self._stack = stack.pop_all()
         return self
 
@@ -154,18 +166,18 @@ class HostHome:
     async def run(self) -> None:
         """Follow the folders, and see to the written files, until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follower.run(), name="home: follow the manifests")
+            group.create_task(self._source.run(), name="home: follow what is wanted")
             group.create_task(self._inspect(), name="home: inspect the written files")
             group.create_task(self._writer.remove_replaced_sets(), name="home: remove replaced sets")
 
     async def look(self, touched: Collection[str] = ()) -> None:
         """Look at the folders now, and apply what changed; all of it is durable then."""
-        await self._follower.look(touched)
+        await self._source.look(touched)
 
     @property
     def waiting_deletions(self) -> int:
         """As `Home` says: what is missing from the manifests waits for the grace period."""
-        return self._follower.waiting_deletions
+        return self._source.waiting_deletions
 
     async def _inspect(self) -> None:
         pause = max(self._settings.rescan, 1.0)
@@ -204,31 +216,29 @@ class HostHome:
         stack.push_async_callback(state.aclose)
         return state, state.remembered()
 
-    def _follower_of(self, applier: ManifestApplier, former: RestoredState, salt: bytes) -> ManifestFollower:
+    def _folders(self, parts: SourceParts) -> ObjectSource:
+        """The folders of the settings."""
         settings = self._settings
         folders = ManifestFolders(
             settings.manifests,
-            ManifestReader(self._catalog, salt),
+            ManifestReader(self._catalog, parts.salt),
             bindings=Bindings(settings.bound) if settings.bound else None,
             skip=settings.output_dir,
-            remembered=former.files,
+            remembered=parts.former.files,
             once=settings.once,
-            former=bool(former.objects),
+            former=bool(parts.former.objects),
         )
         following = Following(
             paths=settings.manifests,
             credentials=settings.credentials,
-            salt=salt,
-            state_file=settings.state_file,
             rescan=settings.rescan,
             debounce=settings.debounce,
             grace=EmptyPathGuard(settings.manifests, allow_empty=settings.allow_empty)
             if settings.once
             else DeletionGrace(settings.deletion_grace),
+            environment=settings.environment,
         )
-        return ManifestFollower(
-            following, folders, applier, self._journal, now=self._now, on_looked=self._report
-        )
+        return ManifestFollower(following, folders, parts, now=self._now)
 
     def _open_tree(self, stack: AsyncExitStack) -> OutputRoot | None:
         path, dry = self._settings.output_dir, self._settings.dry
@@ -264,7 +274,7 @@ class HostHome:
 
     async def get(self, ref: ObjectRef) -> StoredObject | None:
         """As `Home` says; the data of a written Secret is what its files hold now."""
-        return await self._cluster.get(ref)
+        return await self._cluster.get(ref) or await self._source.read(ref)
 
     def is_unchanged(self, ref: ObjectRef) -> bool:
         """As `Home` says, by a look at the files from outside."""
@@ -297,7 +307,10 @@ class HostHome:
 
     async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
         """As `Home` says; it is on the disk when this returns."""
-        return await self._writer.durable(await self._cluster.update_status(seen, status))
+        stored = await self._cluster.update_status(seen, status)
+        if stored is not None and stored.resource_version != seen.resource_version:
+            self._source.reported(stored)
+        return await self._writer.durable(stored)
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
         """As `Home` says; the files are gone when it returns."""
@@ -322,17 +335,16 @@ class HostHome:
         await self._cluster.ownership_changed()
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
-        """As `Home` says: in a pod its API server's, elsewhere refused."""
-        environment = self._settings.environment
-        return await issue_token(account, audiences, seconds, environment=environment)
+        """As `Home` says: by whom the wanted objects come from."""
+        return await self._source.issue_token(account, audiences, seconds)
 
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
         """As `Home` says, also of objects whose file was not read again at the start."""
-        return self._follower.place_of(ref)
+        return self._source.place_of(ref)
 
     async def field_place(self, ref: ObjectRef, field: str, text_line: int = 0) -> ManifestPlace | None:
         """As `Home` says: the file is read again, if it is small."""
-        return await self._follower.field_place(ref, field, text_line)
+        return await self._source.field_place(ref, field, text_line)
 
     def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
         """Do nothing: the log has them."""
@@ -344,7 +356,7 @@ class HostHome:
         found = [HomeProblem(folder, each) for each in of_output if each is not None]
         if self._hidden_state is not None:
             found.append(HomeProblem(self._settings.state_file or "", self._hidden_state))
-        return (*self._follower.problems, *found, *self._outputs.leftovers())
+        return (*self._source.problems, *found, *self._outputs.leftovers())
 
 
 def _absolute(path: str) -> str:

@@ -7,7 +7,7 @@ kept: they are read by name when a run needs them.
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -16,7 +16,7 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object
 from syncret.config.meta import ref_of as ref_of_document
-from syncret.config.resources.kinds import Kinds, kind_of
+from syncret.config.resources.kinds import Kinds
 from syncret.daemon.core.ownership import MANAGED
 from syncret.daemon.core.selectors import as_text, check
 from syncret.daemon.homes.contract import (
@@ -33,6 +33,7 @@ from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
 from syncret.daemon.homes.kubernetes.objects import SECRET, ref_of, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources, listed
+from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.daemon.homes.kubernetes.streams import is_older
 from syncret.daemon.homes.kubernetes.watch import ClusterWatch
 from syncret.providers.contract import IssuedToken
@@ -41,19 +42,6 @@ from syncret.providers.kit.kube.client import Kube
 
 WRITES_AT_ONCE: Final = 24
 """More writes under way bring no throughput on an API server, and each takes longer."""
-
-
-class Scope(NamedTuple):
-    """What of a cluster is watched."""
-
-    namespace: str = ""
-    """The one namespace; empty: all."""
-    without: Collection[str] = ()
-    """Kinds that are not."""
-
-    def has(self, kind: GroupKind) -> bool:
-        """Whether objects of the kind are watched."""
-        return kind.kind not in self.without and (not self.namespace or _concerns_namespaces(kind))
 
 
 class KubernetesHome:
@@ -76,7 +64,7 @@ class KubernetesHome:
         """
         self._api = api
         self._kube = kube
-        self._namespace = scope.namespace
+        self._scope = scope
         self._resources = Resources(api, catalog)
         self._kinds = tuple(name for name in Kinds(catalog).names() if scope.has(name))
         self._intact: dict[ObjectRef, str] = {}
@@ -102,13 +90,13 @@ class KubernetesHome:
         watch = ClusterWatch(
             self._api,
             self._resources,
-            namespace=self._namespace,
+            namespace=self._scope.namespace,
             intact=self._intact,
             present=self._present,
             on_unknown=self._note_unknown,
         )
         for kind in self._kinds:
-            watch.follow(kind)
+            watch.follow(kind, self._scope.labels(kind))
         self._watches = [each for each in self._watches if not each.is_closed]
         self._watches.append(watch)
         return watch
@@ -146,7 +134,7 @@ class KubernetesHome:
         if resource is None:
             return ()
         params = {} if selector is None else {"labelSelector": as_text(selector)}
-        path = resource.path(namespace or self._namespace)
+        path = resource.path(namespace or self._scope.namespace)
         found = listed(self._api, path, doing=f"listing {group_kind}", params=params)
         stored = [stored_of(resource, each, whole=True) async for each in found]
         return sorted(stored, key=lambda each: each.ref)
@@ -353,12 +341,6 @@ class KubernetesHome:
         await self._events.flush()
         for watch in self._watches:
             await watch.aclose()
-
-
-def _concerns_namespaces(kind: GroupKind) -> bool:
-    """Whether a kind matters to who works in one namespace: what others make in many does not."""
-    known = kind_of(kind)
-    return known is None or known.namespaced or known.role in {"store", "generator"}
 
 
 def _accept(resource: Resource) -> str:

@@ -18,9 +18,10 @@ from syncret.daemon.core.cluster_stats import ClusterStats, Fence
 from syncret.daemon.homes.contract import HomeError, HomeProblem, HomeUnusable
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.election import Election
-from syncret.daemon.homes.kubernetes.home import KubernetesHome, Scope
+from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, FileToken, access, kubeconfig_paths
 from syncret.daemon.homes.kubernetes.leases import ApiLeases
+from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.http import Http, Timeouts, Tls
 from syncret.providers.kit.kube.client import Kube

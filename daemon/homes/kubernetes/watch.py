@@ -45,13 +45,13 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         self._streams: dict[tuple[GroupKind, bool], Stream] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
-    def follow(self, kind: GroupKind) -> None:
-        """Watch one more kind."""
+    def follow(self, kind: GroupKind, labels: str = "") -> None:
+        """Watch one more kind, or those of its objects that a label selector matches."""
         if kind == SECRET:
             self._start((kind, True), labels=f"{MANAGED}=true", receiver=self._secrets.managed)
             self._start((kind, False), labels=f"{MANAGED}!=true", receiver=self._secrets.others)
         else:
-            self._start((kind, False), receiver=_Kind(self, kind))
+            self._start((kind, False), receiver=_Kind(self, kind), labels=labels)
 
     def _start(
         self, key: tuple[GroupKind, bool], *, receiver: "_Kind | _HalfOfSecrets", labels: str = ""

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from syncret.daemon.homes.kubernetes.home import KubernetesHome, Scope
+from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, FixedHeaders
 from syncret.daemon.homes.kubernetes.opening import cluster_home
+from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls

@@ -17,8 +17,9 @@ from syncret.daemon.homes.contract import (
     WatchEvent,
     WatchEventType,
 )
-from syncret.daemon.homes.kubernetes.home import KubernetesHome, Scope
+from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.daemon.homes.kubernetes.opening import cluster_home
+from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.registry import Registry
 from tests.real.kubernetes.conftest import access_of
 from tests.suites.homes.objects import OURS, SECRET, existing, manifest, ref, replay, secret, take

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Meta
 
 from syncret.config.errors import ConfigError
-from syncret.config.settings import Group
+from syncret.config.settings import IN_CLUSTER, Group
 from syncret.config.settings_layers import LayerValue, load_group, load_settings
 from syncret.config.settings_table import describe
 
@@ -209,3 +209,38 @@ def test_in_a_cluster_emptied_variables_of_the_image_are_no_mistake() -> None:
         load_settings(None, image, [cluster])
     settings = load_settings(None, dict.fromkeys(image, ""), [cluster])
     assert (settings.manifests, settings.output_dir) == ((), "")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        pytest.param({"outputDir": "/secrets"}, "none is named", id="files-without-a-namespace"),
+        pytest.param({"selector": "app=shop"}, "for a sidecar", id="a-selector-without-files"),
+        pytest.param({"reportStatus": "true"}, "for a sidecar", id="reported-without-files"),
+        pytest.param(
+            {"outputDir": "/secrets", "namespace": "shop", "leaderElection.enabled": "true"},
+            "files of its own",
+            id="an-election-of-sidecars",
+        ),
+        pytest.param(
+            {"outputDir": "/secrets", "namespace": "shop", "selector": "app in shop"},
+            "write labels as for kubectl",
+            id="no-selector",
+        ),
+    ],
+)
+def test_what_makes_no_sense_for_a_sidecar_is_said(given: dict[str, str], message: str) -> None:
+    values = [
+        LayerValue(f"--set {name}", name, text) for name, text in {"kubernetes": "true", **given}.items()
+    ]
+    with pytest.raises(ConfigError, match=message):
+        load_settings(None, {}, values, defaults=IN_CLUSTER)
+
+
+@pytest.mark.parametrize(
+    "selector", ["", "app=shop", "app==a,tier!=b", "app in (a, b),!old", "a notin (b)", "a"]
+)
+def test_a_selector_is_written_as_for_kubectl(selector: str) -> None:
+    given = {"kubernetes": "true", "outputDir": "/secrets", "namespace": "shop", "selector": selector}
+    values = [LayerValue(f"--set {name}", name, text) for name, text in given.items()]
+    assert load_settings(None, {}, values, defaults=IN_CLUSTER).selector == selector

@@ -12,17 +12,19 @@ from msgspec import Struct, structs
 from syncret.config.errors import Problem
 from syncret.config.manifests.loader import shown_name
 from syncret.config.meta import ObjectRef
-from syncret.daemon.homes.contract import HomeProblem, ManifestPlace, StorageUnavailable
-from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, RestoredState, gone
+from syncret.daemon.homes.contract import HomeProblem, ManifestPlace, StorageUnavailable, StoredObject
+from syncret.daemon.homes.filesystem.manifests.apply import RestoredState, gone
 from syncret.daemon.homes.filesystem.manifests.empty_paths import EmptyPathGuard
 from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest
 from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace, Snapshot
 from syncret.daemon.homes.filesystem.manifests.systemd_credentials import read_credentials
+from syncret.daemon.homes.filesystem.service_accounts import issue_token
+from syncret.daemon.homes.filesystem.source import SourceParts
 from syncret.daemon.homes.filesystem.state.database import trusting
-from syncret.daemon.homes.filesystem.state.writer import StateJournal
 from syncret.daemon.short_turns import short_turns
+from syncret.providers.contract import IssuedToken
 
 _QUICK = 256 * 1024
 """Bytes of a file that is read in a moment: what is in such files waits for no larger ones."""
@@ -34,33 +36,34 @@ class Following(Struct, frozen=True, kw_only=True):
     paths: Sequence[str]
     credentials: str | None
     """Systemd's `$CREDENTIALS_DIRECTORY`."""
-    salt: bytes
-    state_file: str | None
     rescan: float
     debounce: float
     grace: DeletionGrace | EmptyPathGuard
     """Which deletions wait, or are refused."""
+    environment: Mapping[str, str]
+    """Tells whether this is a pod, whose API server issues tokens."""
 
 
 class ManifestFollower:
-    """Keeps what is wanted as the folders say; `on_looked` is called after each look that applied it."""
+    """Implements `ObjectSource` on folders: keeps what is wanted as they say."""
 
     def __init__(
         self,
         following: Following,
         folders: ManifestFolders,
-        applier: ManifestApplier,
-        journal: StateJournal,
+        parts: SourceParts,
         *,
         now: Callable[[], float],
-        on_looked: Callable[[], None],
     ) -> None:
         self._following = following
         self._folders = folders
-        self._applier = applier
-        self._journal = journal
+        self._former = parts.former
+        self._state_file = parts.state_file
+        self._salt = parts.salt
+        self._applier = parts.applier
+        self._journal = parts.journal
         self._now = now
-        self._on_looked = on_looked
+        self._on_looked = parts.on_looked
         self._grace = following.grace
         self._manifests: Mapping[ObjectRef, Manifest] = {}
         self._failed = False
@@ -89,13 +92,14 @@ class ManifestFollower:
         line = await asyncio.to_thread(self._folders.line_of, manifest, field, text_line)
         return place._replace(line=line)
 
-    async def start(self, former: RestoredState) -> None:
+    async def start(self) -> None:
         """Take over what a former life left, and apply the folders. Raises StateError where it is damaged."""
+        former, self._former = self._former, RestoredState([], {})  # thousands of objects may go now
         await asyncio.to_thread(self._folders.refresh)
         snapshot = self._snapshot()
         applied = [(ref, record.applied) for ref, record in former.objects if record.applied is not None]
         snapshot = self._with_waiting(snapshot, gone(applied, snapshot), of=len(applied))
-        with trusting(self._following.state_file):
+        with trusting(self._state_file):
             self._applier.restore(former.objects, snapshot)
         await self._apply(snapshot)
         await self._journal.settled()
@@ -105,6 +109,22 @@ class ManifestFollower:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow(), name="home: follow the manifests")
             group.create_task(self._delete_when_due(), name="home: delete what waited")
+
+    async def aclose(self) -> None:
+        """Folders are open only while they are looked at."""
+
+    async def read(self, ref: ObjectRef) -> StoredObject | None:
+        """None: all that is referred to is among the manifests."""
+        del ref
+        return None
+
+    async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
+        """As `ObjectSource` says: in a pod its API server's, elsewhere refused."""
+        environment = self._following.environment
+        return await issue_token(account, audiences, seconds, environment=environment)
+
+    def reported(self, stored: StoredObject) -> None:
+        """Do nothing: a status is not written into a manifest."""
 
     async def _follow(self) -> None:
         following = self._following
@@ -163,7 +183,7 @@ class ManifestFollower:
         snapshot = self._folders.snapshot()
         folder = self._following.credentials
         if folder is not None:
-            snapshot = snapshot.joined(folder, *read_credentials(folder, self._following.salt))
+            snapshot = snapshot.joined(folder, *read_credentials(folder, self._salt))
         self._journal.forgotten = {ref for ref, one in snapshot.manifests.items() if one.file == folder}
         return snapshot
 
@@ -179,6 +199,6 @@ class ManifestFollower:
         except StorageUnavailable as error:  # tried again at the next look
             self._failed = True
             problem = Problem(path="", message=str(error), hint=error.hint)
-            problems.append(HomeProblem(self._following.state_file or "", problem))
+            problems.append(HomeProblem(self._state_file or "", problem))
         self.problems = problems
         self._on_looked()

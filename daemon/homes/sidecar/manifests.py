@@ -1,0 +1,61 @@
+"""Objects of another home as manifests: what their authors wrote, and what a sidecar has to refuse."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from syncret.config.errors import Problem
+from syncret.config.manifests.loader import LoadedDocument
+from syncret.config.meta import Document
+from syncret.config.resources.external_secret import ExternalSecret, ExternalSecretSpec
+from syncret.config.resources.kinds import CLUSTER_SECRET_STORE
+from syncret.config.schema.admission import Admission
+from syncret.daemon.core.needs import Generate, need_of, stores
+from syncret.daemon.homes.contract import StoredObject
+from syncret.daemon.homes.filesystem.manifests.reader import Content, Manifest, digest_of
+
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+_OF_AUTHORS: Final = ("name", "namespace", "labels", "annotations")
+"""Owners, finalizers and versions are the cluster's: their controllers are not here."""
+
+
+def manifest_of(stored: StoredObject, admission: Admission, salt: bytes) -> Manifest:
+    """What is wanted, from the version that the other home has. `salt` goes into the digest."""
+    document = _written(stored.document)
+    admitted = admission.admit(document)
+    refused = [problem for problem in admitted.problems if problem.fatal]
+    if isinstance(admitted.resource, ExternalSecret):
+        refused += not_for_sidecars(admitted.resource.spec)
+    place = str(stored.ref)
+    content = Content(
+        msgspec.json.encode(document if refused else admitted.document),
+        LoadedDocument(place, 0, None),
+        not refused,
+        refused,
+    )
+    return Manifest(stored.ref, place, 0, digest_of(_ENCODER.encode(document), salt), content)
+
+
+def _written(document: Document) -> Document:
+    metadata = {name: document["metadata"][name] for name in _OF_AUTHORS if document["metadata"].get(name)}
+    return {**{key: value for key, value in document.items() if key != "status"}, "metadata": metadata}
+
+
+def not_for_sidecars(spec: ExternalSecretSpec) -> Iterator[Problem]:
+    """What asks for rights that a sidecar does not have."""
+    for index, entry in enumerate(spec.data_from):
+        if isinstance(need_of(spec, index, entry), Generate):
+            yield Problem(
+                path=f"spec.dataFrom[{index}].sourceRef.generatorRef",
+                message="a sidecar does not generate: what a generator makes is recorded as a "
+                "GeneratorState, which it may not write",
+                hint="let the controller of the cluster generate it and push it to a store",
+            )
+    for name in stores(spec):
+        if name.kind == CLUSTER_SECRET_STORE.kind:
+            yield Problem(
+                path="spec",
+                message=f'a sidecar reads its own namespace alone, and not ClusterSecretStore "{name.name}"',
+                hint="refer to a SecretStore of the namespace",
+            )

@@ -1,0 +1,62 @@
+"""Reads what stores and templates refer to, by name, and sees later whether it has changed.
+
+A sidecar may not watch Secrets. So those that were read are read again now and then: who rotates a credential
+need not restart anything.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import role_of
+from syncret.daemon.homes.contract import HomeError, ObjectReader, StoredObject, WatchEventType
+
+_EMPTY: Final = b'{"metadata":{}}'
+
+
+class References:
+    """Secrets, ConfigMaps and ServiceAccounts of another home that were read here."""
+
+    def __init__(
+        self, home: ObjectReader, announce: Callable[[WatchEventType, StoredObject], None], *, every: float
+    ) -> None:
+        """`announce` tells of those that changed; of their content nothing is kept, or told."""
+        self._home = home
+        self._announce = announce
+        self._every = every
+        self._read: dict[ObjectRef, StoredObject | None] = {}
+
+    async def read(self, ref: ObjectRef) -> StoredObject | None:
+        """The object as it is now; None for a kind that nothing refers to by name. Raises HomeError."""
+        if role_of(ref[:2]) != "core":
+            return None
+        found = await self._home.get(ref)
+        self._note(ref, found)
+        return found
+
+    async def run(self) -> None:
+        """Read them again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(self._every)
+            for ref in tuple(self._read):
+                try:
+                    self._note(ref, await self._home.get(ref))
+                except HomeError:
+                    continue  # who uses it is told when it does
+
+    def _note(self, ref: ObjectRef, found: StoredObject | None) -> None:
+        is_first = ref not in self._read
+        before = self._read.get(ref)
+        now = self._read[ref] = None if found is None else msgspec.structs.replace(found, data=_EMPTY)
+        if is_first:
+            return
+        if now is None:
+            if before is not None:
+                self._announce(WatchEventType.DELETED, before)
+        elif before is None or before.uid != now.uid:
+            self._announce(WatchEventType.ADDED, now)
+        elif before.resource_version != now.resource_version:
+            self._announce(WatchEventType.MODIFIED, now)

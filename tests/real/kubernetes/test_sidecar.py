@@ -1,0 +1,247 @@
+"""A sidecar in a cluster: `run --kubernetes --output-dir`, with nothing but the Role that it needs."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from syncret.config.meta import Document, member
+from tests.real.e2e.process import daemon, faces, files, syncret
+from tests.real.kubernetes.test_engine import Cluster
+from tests.support.servers.kube.running import KubeApi, Request
+from tests.support.servers.small_vault import small_vault
+
+pytestmark = pytest.mark.slow
+
+ESO = "external-secrets.io"
+READ = ["get", "list", "watch"]
+OBJECTS = {"apiGroups": [ESO], "resources": ["externalsecrets", "secretstores"], "verbs": READ}
+STATUSES = {
+    "apiGroups": [ESO],
+    "resources": ["externalsecrets/status", "secretstores/status"],
+    "verbs": ["patch"],
+}
+
+
+def named(resource: str, *names: str) -> Document:
+    """The right to read these and no others."""
+    return {"apiGroups": [""], "resources": [resource], "resourceNames": list(names), "verbs": ["get"]}
+
+
+class Sidecar:
+    """An account with these rights, and the command line of a daemon that has it."""
+
+    def __init__(self, api: KubeApi, namespace: str, folder: Path, *rules: Document) -> None:
+        self.api = api
+        self.namespace = namespace
+        self.account = api.account(namespace, *rules)
+        self.kubeconfig = folder / "pod.kubeconfig"
+        cluster = {"server": api.url, "certificate-authority-data": api.ca_base64}
+        document = {
+            "current-context": "pod",
+            "contexts": [{"name": "pod", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": cluster}],
+            "users": [{"name": "u", "user": {"token": api.token(namespace, self.account)}}],
+        }
+        self.kubeconfig.write_text(json.dumps(document))
+
+    def flags(self, *more: str) -> Sequence[str]:
+        where = ("--kubernetes", "--namespace", self.namespace, "--set", f"kubeconfig={self.kubeconfig}")
+        return (*where, "--set", "rescanInterval=200ms", *more)
+
+    @property
+    def asked(self) -> Sequence[Request]:
+        """What the API server was asked for."""
+        return self.api.audited(self.namespace, self.account)
+
+    def check(self, *written: str) -> None:
+        """Nothing was denied, nothing but this was written, and Secrets were read by name alone."""
+        asked = self.asked
+        assert [each for each in asked if each.status in {401, 403}] == []
+        assert {each.resource for each in asked if each.verb not in READ} == set(written)
+        assert [each for each in asked if each.resource == "secrets" and each.verb != "get"] == []
+
+
+def approle(vault_url: str) -> Document:
+    """A store that logs in with a Secret."""
+    role = {"path": "approle", "roleId": "role", "secretRef": {"name": "login", "key": "id"}}
+    spec = {"server": vault_url, "path": "kv", "version": "v2", "auth": {"appRole": role}}
+    return {"provider": {"vault": spec}}
+
+
+def login(cluster: Cluster, secret_id: str) -> None:
+    """The Secret with which the store logs in."""
+    path, document = cluster.path("secrets"), {"metadata": {"name": "login"}, "stringData": {"id": secret_id}}
+    if cluster.get("secrets", "login") is None:
+        cluster.api.create(path, {"apiVersion": "v1", "kind": "Secret", **document})
+    else:
+        answer = cluster.api.request("PATCH", f"{path}/login", {"stringData": {"id": secret_id}})
+        assert answer.status == 200, answer
+
+
+def change(cluster: Cluster, kind: str, name: str, merge: Document) -> None:
+    answer = cluster.api.request("PATCH", cluster.path(kind, name), merge)
+    assert answer.status == 200, answer
+
+
+def from_vault(cluster: Cluster, name: str, refresh: str = "1h", *, finalizers: Sequence[str] = ()) -> None:
+    """An ExternalSecret whose value is another at each read."""
+    data = [{"secretKey": "a", "remoteRef": {"key": "k", "property": "user"}}]
+    cluster.sync(name, data=data, refreshInterval=refresh, finalizers=finalizers)
+
+
+def test_files_follow_the_objects_and_nothing_is_written_to_the_api(
+    tmp_path: Path, api: KubeApi, namespace: str
+) -> None:
+    cluster, out = Cluster(api, namespace), tmp_path / "out"
+    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS, named("secrets", "login"))
+    with small_vault() as vault:
+        login(cluster, "right")
+        cluster.create("secretstores", "s", approle(vault.url))
+        from_vault(cluster, "first", "1s")
+        from_vault(cluster, "still", finalizers=["example.com/of-another"])
+        with daemon(tmp_path, None, *sidecar.flags("--output-dir", str(out))) as process:
+            place = out / namespace
+            assert sorted(files(out)) == [f"{namespace}/first/a", f"{namespace}/still/a"]
+            assert (place / "first").stat().st_mode & 0o777 == 0o700
+            assert (place / "first" / "a").stat().st_mode & 0o777 == 0o600
+            still, first = faces(place / "still"), (place / "first" / "a").read_text()
+            process.until(lambda: (place / "first" / "a").read_text() != first, "the new value")
+            change(cluster, "externalsecrets", "first", {"spec": {"target": {"name": "moved"}}})
+            process.until((place / "moved" / "a").exists, "the new target")
+            process.until(lambda: not (place / "first").exists(), "the former one gone")
+            from_vault(cluster, "late")
+            process.until((place / "late" / "a").exists, "a new object")
+            cluster.api.request("DELETE", cluster.path("externalsecrets", "late"))
+            process.until(lambda: not (place / "late").exists(), "its end")
+            assert faces(place / "still") == still
+            assert process.get("/readyz") == "ok\n"
+            assert process.stop() == 0
+        assert (cluster.get("externalsecrets", "still") or {}).get("status") is None
+        change(cluster, "externalsecrets", "still", {"metadata": {"finalizers": None}})
+    sidecar.check()
+
+
+def test_a_restart_with_nothing_due_calls_nobody_and_writes_nothing(
+    tmp_path: Path, api: KubeApi, namespace: str
+) -> None:
+    cluster, out = Cluster(api, namespace), tmp_path / "out"
+    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS, named("secrets", "login"))
+    with small_vault() as vault:
+        login(cluster, "right")
+        cluster.create("secretstores", "s", approle(vault.url))
+        for name in ("one", "two", "three"):
+            from_vault(cluster, name)
+        flags = sidecar.flags("--output-dir", str(out))
+        with daemon(tmp_path, None, *flags) as process:
+            assert len(files(out)) == 3
+            assert process.stop() == 0
+        before, reads = faces(out), len(vault.reads)
+        cluster.api.request("DELETE", cluster.path("externalsecrets", "three"))
+        with daemon(tmp_path, None, *flags) as process:
+            process.until(lambda: not (out / namespace / "three").exists(), "deleted meanwhile")
+            assert process.stop() == 0
+        assert {name: each for name, each in faces(out).items() if "/" in name} == {
+            name: each for name, each in before.items() if "/" in name and "three" not in name
+        }
+        assert len(vault.reads) == reads
+    sidecar.check()
+
+
+def test_a_rotated_credential_is_used(tmp_path: Path, api: KubeApi, namespace: str) -> None:
+    cluster, out = Cluster(api, namespace), tmp_path / "out"
+    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS, named("secrets", "login"))
+    with small_vault() as vault:
+        login(cluster, "right")
+        cluster.create("secretstores", "s", approle(vault.url))
+        from_vault(cluster, "e", "1s")
+        with daemon(tmp_path, None, *sidecar.flags("--output-dir", str(out))) as process:
+            vault.secret_id = "rotated"  # of the test
+            vault.revoke_all()
+            login(cluster, "rotated")
+            process.until(lambda: len(vault.logins) > 1, "another login")
+            value = (out / namespace / "e" / "a").read_text()
+            process.until(lambda: (out / namespace / "e" / "a").read_text() != value, "read with it")
+            assert process.stop() == 0
+    sidecar.check()
+
+
+def test_a_status_is_reported_where_that_is_asked_for(tmp_path: Path, api: KubeApi, namespace: str) -> None:
+    cluster, out = Cluster(api, namespace), tmp_path / "out"
+    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS, STATUSES)
+    cluster.store(k="one")
+    cluster.sync("e")
+    cluster.sync("bad", key="missing")
+    flags = sidecar.flags("--output-dir", str(out), "--set", "reportStatus=true")
+    with daemon(tmp_path, None, *flags) as process:
+        process.until(lambda: cluster.ready("e").get("status") == "True", "the success")
+        process.until(lambda: cluster.ready("bad").get("status") == "False", "the failure")
+        change(cluster, "externalsecrets", "e", {"spec": {"refreshInterval": "2h"}})
+
+        def synced() -> str:
+            status = member(cluster.get("externalsecrets", "e") or {}, "status")
+            return str(status.get("syncedResourceVersion", ""))
+
+        process.until(lambda: synced().startswith("2-"), "the version that the API server counts")
+        store = cluster.get("secretstores", "s") or {}
+        process.until(lambda: member(cluster.get("secretstores", "s") or {}, "status"), "that of the store")
+        assert store["metadata"].get("finalizers") is None
+        assert process.stop() == 0
+    sidecar.check("externalsecrets/status", "secretstores/status")
+    assert cluster.get("secrets", "e") is None
+    assert (cluster.get("events", "") or {})["items"] == []
+
+
+def test_what_a_sidecar_may_not_do_is_refused_with_a_hint(
+    tmp_path: Path, api: KubeApi, namespace: str
+) -> None:
+    cluster, out = Cluster(api, namespace), tmp_path / "out"
+    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS)
+    cluster.store(k="one")
+    cluster.sync("e")
+    generator = {"kind": "Password", "name": "p"}
+    cluster.sync("drawn", data=[], dataFrom=[{"sourceRef": {"generatorRef": generator}}])
+    cluster.sync("shared", secretStoreRef={"kind": "ClusterSecretStore", "name": "all"})
+    with daemon(tmp_path, None, *sidecar.flags("--output-dir", str(out))) as process:
+        told = {(each["message"].partition(":")[0], bool(each["hint"])) for each in process.problems()}
+        assert told == {
+            ("a sidecar does not generate", True),
+            ('a sidecar reads its own namespace alone, and not ClusterSecretStore "all"', True),
+        }
+        assert sorted(files(out)) == [f"{namespace}/e/a"]
+        assert process.stop() == 0
+    sidecar.check()
+
+
+def test_labels_choose(tmp_path: Path, api: KubeApi, namespace: str) -> None:
+    cluster, out = Cluster(api, namespace), tmp_path / "out"
+    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS)
+    cluster.store(k="one")
+    cluster.sync("other")
+    cluster.sync("mine")
+    change(cluster, "externalsecrets", "mine", {"metadata": {"labels": {"app": "shop"}}})
+    flags = sidecar.flags("--output-dir", str(out), "--selector", "app in (shop,web)")
+    with daemon(tmp_path, None, *flags) as process:
+        assert sorted(files(out)) == [f"{namespace}/mine/a"]
+        change(cluster, "externalsecrets", "other", {"metadata": {"labels": {"app": "web"}}})
+        process.until((out / namespace / "other").exists, "another that is chosen now")
+        change(cluster, "externalsecrets", "mine", {"metadata": {"labels": None}})
+        process.until(lambda: not (out / namespace / "mine").exists(), "one that is chosen no longer")
+        assert process.stop() == 0
+    sidecar.check()
+
+
+def test_what_keeps_a_sidecar_from_starting_is_said(tmp_path: Path, api: KubeApi, namespace: str) -> None:
+    where = ("--output-dir", str(tmp_path / "out"), "--state", str(tmp_path / "state.db"))
+    nowhere = syncret("run", "--kubernetes", *where)
+    assert nowhere.returncode == 2
+    assert "none is named" in nowhere.stderr
+    assert "--namespace" in nowhere.stderr
+    powerless = Sidecar(api, namespace, tmp_path)
+    listen = ("--listen", "", "--set", "socket=")
+    denied = syncret("run", *powerless.flags(*where, *listen))
+    assert denied.returncode == 3
+    assert "forbidden" in denied.stderr
+    assert "get, list and watch" in denied.stderr
+    assert not (tmp_path / "out" / namespace).exists()
