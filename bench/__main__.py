@@ -23,6 +23,7 @@ MEASURES: Final = (
     "vault",
     "aws",
     "kubernetes",
+    "peer",
     "templates",
     "path",
     "compare",
@@ -30,8 +31,14 @@ MEASURES: Final = (
 )
 
 
+PLACES: Final = {"kubernetes": "clusters.alone", "peer": "clusters.beside"}
+"""The modules of the measures that are in a folder."""
+
 LONG: Final = ("hostile",)
 """Measures that take so long that they must be named, or be tiny."""
+
+APART: Final = ("peer",)
+"""Those that must be named in any case: the operator is built for it."""
 
 
 class Measure(Protocol):
@@ -55,8 +62,9 @@ def main() -> int:
     build.mkdir(exist_ok=True)
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="bench-", dir=build) as folder:
-        for name in options.names or [name for name in MEASURES if options.smoke or name not in LONG]:
-            module = cast("Measure", import_module(f"bench.{name}"))
+        left_out = APART if options.smoke else (*LONG, *APART)
+        for name in options.names or [name for name in MEASURES if name not in left_out]:
+            module = cast("Measure", import_module(f"bench.{PLACES.get(name, name)}"))
             for figure in module.measure(Path(folder), smoke=options.smoke):
                 figures.append(figure)
                 sys.stderr.write(f"{figure.measure}: {figure.figure}\n")

@@ -3,17 +3,27 @@
 import json
 import os
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from tests.support.servers.golang import built, need_go
 from tests.support.servers.kube.running import ADMIN, KubeApi
 
 _FLAGS: Final = ("-mod=mod", "-ldflags=-s -w")
-_TUNED: Final = ("--concurrent=8", "--client-qps=1000", "--client-burst=2000")
+SEVERAL: Final = ("--metrics-addr=0", "--concurrent=8", "--client-qps=1000", "--client-burst=2000")
 """At its defaults it runs one object at a time."""
+
+ONE_THREAD: Final = {"GOMAXPROCS": "1"}
+"""Its fake provider writes to a map without a lock, which ends the process where two do so at once."""
+
+
+class Operator(NamedTuple):
+    """A running one."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
 
 
 def program() -> Path:
@@ -24,24 +34,25 @@ def program() -> Path:
 
 
 @contextmanager
-def operator(api: KubeApi, folder: Path) -> Generator[Path]:
-    """The operator on an API server that has the CRDs, until the block is left; what it yields is its log.
+def operator(api: KubeApi, folder: Path, *flags: str) -> Generator[Operator]:
+    """The operator on an API server that has the CRDs, until the block is left.
 
-    It has one thread for Go: its fake provider writes to a map without a lock, which ends the process where
-    two reconcilers do so at once.
+    Without flags it is as the tests of behaviour need it.
     """
     kubeconfig, log = folder / "kubeconfig.json", folder / "operator.log"
     kubeconfig.write_text(json.dumps(_kubeconfig(api)))
+    more: Mapping[str, str] = {} if flags else ONE_THREAD
+    chosen: Sequence[str] = flags or SEVERAL
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [program(), "--metrics-addr=0", "--live-addr=0", *_TUNED],
-            env={**os.environ, "KUBECONFIG": str(kubeconfig), "GOMAXPROCS": "1"},
+            [program(), "--live-addr=0", *chosen],
+            env={**os.environ, "KUBECONFIG": str(kubeconfig), **more},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
         )
     try:
-        yield log
+        yield Operator(process, log)
         assert process.poll() is None, f"the operator ended: {log.read_text()[-1000:]}"
     finally:
         process.kill()
