@@ -27,6 +27,7 @@ FLAGS: Final = {
     "socket": ("--socket", "socket"),
     "kubernetes": ("--kubernetes", "kubernetes"),
     "namespace": ("--namespace", "namespace"),
+    "kubeconfig": ("--kubeconfig", "kubeconfig"),
     "context": ("--context", "context"),
     "selector": ("--selector", "selector"),
 }

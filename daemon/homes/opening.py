@@ -59,5 +59,6 @@ def open_home(
         on_problems=on_problems,
         on_deleted=on_deleted,
         lease=lease_of(settings, os.environ),
+        observe=settings.observe,
         stats=stats,
     )

@@ -9,6 +9,7 @@ from typing import Final
 from syncret.daemon.cli.parser.asking_flags import add_explain, add_refresh, add_status
 from syncret.daemon.cli.parser.eso_flags import eso_flags
 from syncret.daemon.cli.parser.export_flags import add_export
+from syncret.daemon.cli.parser.migrate_flags import add_migrate
 from syncret.daemon.cli.parser.options import (
     DEFAULTS,
     Command,
@@ -70,6 +71,7 @@ def parser() -> ArgumentParser:
     add_status(commands)
     add_explain(commands)
     add_refresh(commands)
+    add_migrate(commands)
     _simulate(commands)
     _template(commands)
     _providers(commands)

@@ -4,14 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from syncret.config.meta import Document, ObjectRef, member
+from syncret.daemon.core.conditions import READY
 from syncret.daemon.core.plan.actions import Action, output_change
 from syncret.daemon.core.plan.actions import Verb as ActionVerb
 
 Verb: TypeAlias = Literal["create", "update", "delete", "finalizers", "status", "provider", "read"]
 """`provider`: it would write to a secret manager, or draw a value there; `read`: it would read one."""
 
-CHANGES: Final[Sequence[Verb]] = ("create", "update", "delete", "finalizers", "status")
-"""What writes to the API server."""
+OBJECTS: Final[Sequence[Verb]] = ("create", "update", "delete", "finalizers")
+"""What would leave another object behind than there is."""
 
 _TIMES: Final = ("refreshTime", "lastTransitionTime")
 """They move at each sync, whoever makes it."""
@@ -32,6 +33,8 @@ class HeldWrite(NamedTuple):
     verb: Verb
     ref: ObjectRef
     detail: str = ""
+    turns: bool = False
+    """Of a status: whether the object would be ready where it is not, or the reverse."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.ref}{f': {self.detail}' if self.detail else ''}"
@@ -77,7 +80,12 @@ def held_status(ref: ObjectRef, before: Mapping[str, Any], after: Mapping[str, A
     """The write of a status; None where nothing but times would be others."""
     old, new = _without_times(before), _without_times(after)
     parts = [*_conditions(old, new), *(name for name in _differing(old, new) if name != "conditions")]
-    return HeldWrite("status", ref, "; ".join(parts)) if parts else None
+    return HeldWrite("status", ref, "; ".join(parts), _ready(old) != _ready(new)) if parts else None
+
+
+def _ready(status: Mapping[str, Any]) -> object:
+    found = (each for each in status.get("conditions") or () if each.get("type") == READY)
+    return next((each.get("status") for each in found), None)
 
 
 def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

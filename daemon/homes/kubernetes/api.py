@@ -171,7 +171,7 @@ class ApiServer:
         """The answer to a write that was carried out. Raises HomeError."""
         left = self._fence()
         if left <= 0:
-            raise StorageUnavailable(f"{doing}: another replica is the active one")
+            raise StorageUnavailable(f"{doing}: another replica is the active one, or this one only observes")
         try:
             async with asyncio.timeout(None if left == math.inf else left):
                 answer = await self._send(method, path, doing=doing, params=params, body=body, accept=accept)

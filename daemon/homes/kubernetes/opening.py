@@ -54,11 +54,12 @@ async def cluster_home(
     on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
     on_deleted: Callable[[ObjectRef], object] | None = None,
     lease: LeaseChoice | None = None,
+    observe: bool = False,
     stats: ClusterStats | None = None,
 ) -> AsyncGenerator[KubernetesHome, None]:
     """The home on that server, until the block is left. Without a lease this is the only replica.
 
-    `stats` is counted up. Raises HomeUnusable.
+    With `observe` no write leaves it, whoever asks for one. `stats` is counted up. Raises HomeUnusable.
     """
     stats = stats or ClusterStats()
     stats.host = urlsplit(chosen.server).netloc
@@ -72,6 +73,8 @@ async def cluster_home(
             )
             stats.fence = Fence(lease.name, lambda: election.left, lambda: election.holder)
         fence = no_fence if election is None else lambda: election.left
+        if observe:
+            fence = _shut
         home = KubernetesHome(
             ApiServer(http, chosen.login, fence=fence, stats=stats),
             Kube(http, chosen.login),
@@ -82,6 +85,11 @@ async def cluster_home(
             election=election,
         )
         yield await stack.enter_async_context(home)
+
+
+def _shut() -> float:
+    """The fence of who only observes."""
+    return 0.0
 
 
 @asynccontextmanager

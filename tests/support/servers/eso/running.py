@@ -34,18 +34,20 @@ def program() -> Path:
 
 
 @contextmanager
-def operator(api: KubeApi, folder: Path, *flags: str) -> Generator[Operator]:
+def operator(api: KubeApi, folder: Path, *flags: str, lease_in: str = "") -> Generator[Operator]:
     """The operator on an API server that has the CRDs, until the block is left.
 
-    Without flags it is as the tests of behaviour need it.
+    Without flags it is as the tests of behaviour need it. `lease_in`: it takes part in an election there, as
+    in a pod.
     """
     kubeconfig, log = folder / "kubeconfig.json", folder / "operator.log"
     kubeconfig.write_text(json.dumps(_kubeconfig(api)))
     more: Mapping[str, str] = {} if flags else ONE_THREAD
     chosen: Sequence[str] = flags or SEVERAL
+    elects = ("--enable-leader-election",) if lease_in else ()
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [program(), "--live-addr=0", *chosen],
+            [*_in_pod(lease_in), program(), "--live-addr=0", *chosen, *elects],
             env={**os.environ, "KUBECONFIG": str(kubeconfig), **more},
             stdin=subprocess.DEVNULL,
             stdout=out,
@@ -57,6 +59,21 @@ def operator(api: KubeApi, folder: Path, *flags: str) -> Generator[Operator]:
     finally:
         process.kill()
         process.wait()
+
+
+def can_elect() -> bool:
+    """Whether this machine can make an operator believe that it is in a pod."""
+    command = [*_in_pod("default"), "true"]
+    return os.geteuid() == 0 and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _in_pod(namespace: str) -> list[str]:
+    """What the operator reads the namespace of its Lease from, at a place that it cannot be told."""
+    if not namespace:
+        return []
+    mount = "/run/secrets/kubernetes.io/serviceaccount"
+    made = f"mount -t tmpfs tmpfs /run && mkdir -p {mount} && printf {namespace} > {mount}/namespace"
+    return ["unshare", "--mount", "sh", "-c", f'{made} && exec "$@"', "pod"]
 
 
 def _kubeconfig(api: KubeApi) -> dict[str, object]:

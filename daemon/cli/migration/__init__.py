@@ -1,0 +1,1 @@
+"""What `syncret migrate` finds out about a cluster that the External Secrets Operator (ESO) works in."""

@@ -1,0 +1,134 @@
+"""A cluster that the operator has filled is taken over, and nothing but the reports of it moves."""
+
+import json
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from syncret.config.meta import Document, member
+from syncret.daemon.install.installation import Installation
+from tests.real.differential.estate import NAMESPACES, estate, namespaces
+from tests.real.e2e.process import daemon, syncret, until
+from tests.real.kubernetes.installed import place
+from tests.real.kubernetes.test_installation import account_with, rights
+from tests.support.servers.eso.running import operator
+from tests.support.servers.kube.crds import install
+from tests.support.servers.kube.running import KubeApi, Request
+
+pytestmark = [pytest.mark.slow, pytest.mark.differential]
+
+HOME = "external-secrets"
+WANTED = Installation(image="registry.example/syncret:1", namespace=HOME, replicas=2)
+KINDS = ("ExternalSecret", "PushSecret", "SecretStore", "ClusterSecretStore", "ClusterExternalSecret")
+SETTLED = 180.0
+WRITES = {"create", "update", "patch", "delete", "deletecollection"}
+
+
+def kubeconfig(api: KubeApi, token: str, folder: Path) -> Path:
+    cluster = {"server": api.url, "certificate-authority-data": api.ca_base64}
+    context = {"cluster": "c", "user": "u", "namespace": HOME}
+    document = {
+        "current-context": "tests",
+        "contexts": [{"name": "tests", "context": context}],
+        "clusters": [{"name": "c", "cluster": cluster}],
+        "users": [{"name": "u", "user": {"token": token}}],
+    }
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def every(api: KubeApi, kind: str) -> Sequence[Document]:
+    found = api.get(place(kind)) or {}
+    return list(found.get("items", ()))
+
+
+def is_ready(document: Document) -> bool:
+    conditions: list[Document] = member(document, "status").get("conditions") or []
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def waiting(api: KubeApi) -> Iterator[str]:
+    for kind in KINDS:
+        objects = every(api, kind)
+        yield from (f"{kind} {each['metadata']['name']}" for each in objects if not is_ready(each))
+
+
+def fill(api: KubeApi) -> None:
+    for document in (*namespaces(), *estate()):
+        metadata = document["metadata"]
+        kind = document["kind"]
+        path = "/api/v1/namespaces" if kind == "Namespace" else path_of(kind, metadata.get("namespace", ""))
+        api.create(path, document)
+
+
+def path_of(kind: str, namespace: str) -> str:
+    if kind == "Password":
+        return f"/apis/generators.external-secrets.io/v1alpha1/namespaces/{namespace}/passwords"
+    return place(kind, namespace)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Generator[KubeApi]:
+    """The cluster after the operator has synced all of it, and was stopped."""
+    api = KubeApi()
+    try:
+        install(api)
+        api.create("/api/v1/namespaces", {"metadata": {"name": HOME}})
+        with operator(api, tmp_path_factory.mktemp("operator")):
+            fill(api)
+            until(lambda: len(every(api, "ExternalSecret")) >= 165, "all children", SETTLED, every=0.5)
+            until(lambda: not list(waiting(api)), "in sync", SETTLED, every=0.5)
+        yield api
+    finally:
+        api.stop()
+
+
+def snapshot(api: KubeApi) -> dict[str, str]:
+    """The versions of everything that must not move."""
+    return {
+        f"{kind} {each['metadata'].get('namespace')}/{each['metadata']['name']}": each["metadata"][
+            "resourceVersion"
+        ]
+        for kind in ("Secret", "ConfigMap", *KINDS)
+        for each in every(api, kind)
+    }
+
+
+def test_nothing_would_change_and_nothing_does(filled: KubeApi, tmp_path: Path) -> None:
+    api = filled
+    documents = rights(WANTED)
+    token = account_with(api, WANTED, documents)
+    config = kubeconfig(api, token, tmp_path)
+    before = snapshot(api)
+    assert len(before) >= 200
+
+    told = syncret("migrate", "--kubeconfig", config, "-o", "json")
+    report = json.loads(told.stdout)
+    assert report["changes"] == [], told.stdout
+    assert report["due"] == sorted(f"ExternalSecret/{each}/none" for each in NAMESPACES)
+    assert report["undecided"] == []
+    assert report["objects"] >= 180
+    shown = syncret("migrate", "--kubeconfig", config)
+    assert shown.returncode == told.returncode == 0, shown.stdout
+    assert "clean: a takeover changes nothing" in shown.stdout
+    assert snapshot(api) == before, "migrate writes nothing"
+
+    asked = len(api.audited(HOME, WANTED.account))
+    flags = ("--kubernetes", "--set", f"kubeconfig={config}", "--enable-leader-election")
+    with daemon(tmp_path, None, *flags, POD_NAMESPACE=HOME) as process:
+        process.until(lambda: process.get("/readyz") == "ok\n", "ready")
+        process.until(lambda: process.metric("syncret_first_pass_seconds") > 0, "looked at everything")
+        assert process.metric("externalsecret_provider_api_calls_count") <= len(NAMESPACES), "of what is due"
+        assert process.stop() == 0
+    since = api.audited(HOME, WANTED.account)[asked:]
+    assert [each for each in since if each.verb in WRITES and not _is_report(each)] == []
+    after = snapshot(api)
+    moved = {name for name, version in after.items() if before.pop(name) != version}
+    assert moved <= {f"ExternalSecret {each}/none" for each in NAMESPACES}, "not even a status"
+    assert before == {}
+
+
+def _is_report(request: Request) -> bool:
+    return request.resource in {"leases", "events"} or request.resource.endswith("/status")
