@@ -130,6 +130,45 @@ class Migration(Group, frozen=True):
     """Work although an ESO writes statuses of our objects; its Lease is respected all the same."""
 
 
+class Webhook(Group, frozen=True):
+    """The admission webhook, by which a cluster refuses objects that cannot work, and its certificate."""
+
+    enabled: bool = False
+    """In a cluster: serve the webhook, and see to its certificate. `run --only` does one of both alone,
+    whatever this says."""
+    port: Annotated[int, Meta(ge=0, le=65535)] = 10250
+    """The port at which the API server calls it. Example: 9443"""
+    healthz_addr: str = ":8081"
+    """Address of its own /healthz and /readyz, which fails if the certificate will not be valid in an hour;
+    empty: none.
+    Example: 0.0.0.0:9081"""
+    dns_name: str = ""
+    """The name that the API server calls it by, which the certificate has to have; empty: that of the
+    Service, NAME.NAMESPACE.svc.
+    Example: external-secrets-webhook.external-secrets.svc"""
+    cert_dir: str = ""
+    """A folder with tls.crt and tls.key that somebody else sees to, such as cert-manager; empty: they are
+    made here, and kept in the Secret.
+    Example: /tmp/certs"""
+    check_interval: Annotated[float, Meta(ge=1, extra={"form": "duration"})] = 300.0
+    """How often the certificate and the webhook configurations are looked at. Example: 1m"""
+    lookahead_interval: Seconds = 30 * 86400.0
+    """How long before its end a certificate that is made here is renewed, which lasts 90 days; at most 60
+    days count.
+    Example: 240h"""
+    tls_ciphers: tuple[str, ...] = ()
+    """Cipher suites for TLS 1.2 by their IANA names; none: the secure ones.
+    Example: [TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]"""
+    tls_min_version: Literal["1.2", "1.3"] = "1.2"
+    """The oldest version of TLS that is spoken."""
+    service: str = "external-secrets-webhook"
+    """The Service that leads to it, as NAME or NAMESPACE/NAME; without one, the namespace of the pod.
+    Example: external-secrets/external-secrets-webhook"""
+    secret: str = "external-secrets-webhook"
+    """The Secret with its certificate and authority, as NAME or NAMESPACE/NAME.
+    Example: external-secrets/external-secrets-webhook"""
+
+
 class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 
@@ -196,6 +235,7 @@ class Settings(Group, frozen=True):
     """In a cluster: read everything, write nothing, and say what would be written. Beside a running ESO it
     shows what a takeover would change."""
     migration: Migration = Migration()
+    webhook: Webhook = Webhook()
     socket: str = "/run/syncret/control.sock"
     """The Unix socket (mode 0600) for status, explain and refresh; empty: none.
     Example: /run/app/syncret.sock"""

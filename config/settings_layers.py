@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
@@ -38,7 +38,7 @@ _PLACE: Final = re.compile(r"(?P<message>.*) - at `\$(?P<path>.*)`", re.DOTALL)
 
 _EGRESS_HINT: Final = "write 10.0.0.0/8, 192.0.2.1, vault.example.com, *.example.com or a group"
 _SERVER_HINT: Final = "write https://vault.example.com:8200, or https://*.example.com for any one name below"
-_ADDRESSES: Final = {"listen", "healthListen"}
+_ADDRESSES: Final = {"listen", "healthListen", "webhook.healthzAddr"}
 _FLOW: Final = ("[", "{")
 _HINTS: Final = {
     "duration": "write a duration such as 30s or 1h30m",
@@ -49,6 +49,7 @@ _HINTS: Final = {
     "selector": "write labels as for kubectl, such as app=shop,tier in (web,worker)",
     "listen": "write 127.0.0.1:9847, or :9847 for every interface",
     "healthListen": "write 127.0.0.1:8082, or :8082 for every interface",
+    "webhook.healthzAddr": "write 127.0.0.1:8081, or :8081 for every interface",
 }
 
 
@@ -177,6 +178,8 @@ def _converted(setting: Setting, key: str, value: Json) -> Json:
         value = _collection(value, ":" if setting.syntax == "paths" else ",")
     elif setting.name in _ADDRESSES and value and isinstance(value, str):
         address_of(value)
+    elif isinstance(value, float) and get_origin(plain(setting.type)) is Literal:
+        value = str(value)  # a version, which YAML reads as a number
     return msgspec.convert(value, wanted, strict=not lenient)
 
 

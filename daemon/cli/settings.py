@@ -12,6 +12,7 @@ from syncret.config.settings import IN_CLUSTER, OwnIdentity, Settings
 from syncret.config.settings_layers import DEFAULTS, LayerValue, load_settings
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.cli.exit_codes import INVALID, UNUSABLE
+from syncret.daemon.cli.parser.eso_flags import names_in_namespaces
 from syncret.daemon.cli.terminal import print_error
 from syncret.daemon.homes.contract import HomeUnusable, StorageUnavailable
 from syncret.daemon.ops.bind_errors import CannotListen
@@ -47,6 +48,10 @@ ONLY_IN_CLUSTER: Final = Problem(
     hint="add --kubernetes; on a host, `syncret plan` writes nothing",
 )
 
+NOT_SPLIT: Final = Problem(
+    path="--only", message="chooses a part of what runs in a cluster", hint="add --kubernetes"
+)
+
 NO_MANIFESTS: Final = Problem(
     path="manifests",
     message="there are none",
@@ -75,6 +80,8 @@ def settings_of_daemon(options: Namespace) -> Settings:
         return settings_of(options, defaults=SIDECAR)
     if settings.kubernetes:
         return settings
+    if getattr(options, "only", None):
+        raise ConfigError([NOT_SPLIT])
     if settings.observe:
         raise ConfigError([ONLY_IN_CLUSTER])
     return settings_with_manifests(options)
@@ -107,12 +114,16 @@ def _flags_of(options: Namespace) -> Iterator[LayerValue]:
         value = getattr(options, attribute, None)
         if value is not None:
             yield LayerValue(flag, name, value)
+    if getattr(options, "only", None) == "controller":
+        yield LayerValue("--only", "webhook.enabled", value=False)
     for given in getattr(options, "eso", ()):
         if not given.is_possible:
             message = f"only {given.flag.only} is possible"
             raise ConfigError([Problem(path=given.flag.name, message=message, hint="leave the flag out")])
-        if given.flag.setting:
+        if given.flag.setting and not given.flag.of:
             yield LayerValue(given.flag.name, given.flag.setting, given.setting_value)
+    for name, setting, value in names_in_namespaces(getattr(options, "eso", ())):
+        yield LayerValue(name, setting, value)
     for pair in getattr(options, "set", ()):
         name, equals, value = pair.partition("=")
         if not equals:

@@ -7,9 +7,10 @@ accepts without bound, and logs an error for each connection that it cannot acce
 import asyncio
 import errno
 import socket
+import ssl
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 import structlog
 from aiohttp import web
@@ -28,6 +29,9 @@ RESPONSE_WITHIN: Final = 60.0
 SHUTDOWN_TIMEOUT: Final = 1.0
 """Seconds that open connections have to finish when the daemon stops."""
 
+HANDSHAKE_WITHIN: Final = 5.0
+"""Seconds that a TLS handshake may take."""
+
 ACCEPT_PAUSE: Final = 1.0
 """Seconds until the next try, if no connection can be accepted."""
 
@@ -36,18 +40,33 @@ _FATAL: Final = {errno.EBADF, errno.EINVAL, errno.ENOTSOCK, errno.EOPNOTSUPP}
 
 log = structlog.get_logger()
 
+TlsContext: TypeAlias = Callable[[], ssl.SSLContext | None]
+
 
 @asynccontextmanager
 async def serve(
-    app: web.Application, listeners: Sequence[socket.socket], *, most: int | None = None
+    app: web.Application,
+    listeners: Sequence[socket.socket],
+    *,
+    most: int | None = None,
+    idle: float = REQUEST_WITHIN,
+    tls: TlsContext | None = None,
 ) -> AsyncGenerator[None, None]:
     """Serve the application on listening sockets until the block is left.
 
-    `most` connections are open at the same time; by default, the share of a server in the descriptors.
+    `most` connections are open at the same time; by default, the share of a server in the descriptors. One
+    without a request is closed after `idle` seconds. `tls` gives the context of each new connection; while
+    it gives none, connections are closed.
     """
-    connections = Connections(descriptors().server_connections if most is None else most)
+    connections = Connections(descriptors().server_connections if most is None else most, idle, tls)
     app.middlewares.append(connections.middleware)
-    runner = web.AppRunner(app, handle_signals=False, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
+    runner = web.AppRunner(
+        app,
+        handle_signals=False,
+        access_log=None,
+        shutdown_timeout=SHUTDOWN_TIMEOUT,
+        keepalive_timeout=2 * idle,  # it is closed by us before
+    )
     await runner.setup()
     server = runner.server
     if server is None:
@@ -70,8 +89,11 @@ async def serve(
 class Connections:
     """The open connections of a server. If there are too many, a new one replaces the longest idle one."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, idle: float = REQUEST_WITHIN, tls: TlsContext | None = None) -> None:
         self._most = most
+        self._seconds = idle
+        self._tls = tls
+        self._handshakes = asyncio.Semaphore(most)
         self._idle: dict[object, _Connection] = {}
         """By handler; the longest idle one is the first."""
         self._busy: dict[object, _Connection] = {}
@@ -80,6 +102,16 @@ class Connections:
 
     async def accept(self, listener: socket.socket, new_handler: Callable[[], RequestHandler]) -> None:
         """Accept connections until cancelled; while all of them are busy, new ones wait."""
+        if self._tls is None:
+            async for accepted in self._accepted(listener):
+                await self._attach(accepted, new_handler(), None)
+            return
+        async with asyncio.TaskGroup() as group:  # who is slow at a handshake keeps nobody else waiting
+            async for accepted in self._accepted(listener):
+                await self._handshakes.acquire()
+                group.create_task(self._shake_hands(accepted, new_handler()), name="TLS handshake")
+
+    async def _accepted(self, listener: socket.socket) -> AsyncGenerator[socket.socket]:
         loop = asyncio.get_running_loop()
         listener.setblocking(False)  # noqa: FBT003  # as the standard library has it
         while True:
@@ -90,7 +122,19 @@ class Connections:
                     raise
                 await self._not_accepted(error)
                 continue
-            await self._attach(accepted, new_handler())
+            yield accepted
+
+    async def _shake_hands(self, accepted: socket.socket, handler: RequestHandler) -> None:
+        try:
+            context = None if self._tls is None else self._tls()
+            if context is None:
+                accepted.close()
+            else:
+                await self._attach(accepted, handler, context)
+        except OSError:
+            log.debug("a TLS handshake failed")
+        finally:
+            self._handshakes.release()
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -109,7 +153,7 @@ class Connections:
     def add(self, handler: object, connection: "_Connection") -> None:
         """Count a connection that waits for a request from now on."""
         self._idle[handler] = connection
-        connection.expire(REQUEST_WITHIN)
+        connection.expire(self._seconds)
         self._left.set()
 
     def remove(self, handler: object) -> None:
@@ -127,11 +171,19 @@ class Connections:
             del self._busy[handler]
             self.add(handler, connection)
 
-    async def _attach(self, accepted: socket.socket, handler: RequestHandler) -> None:
+    async def _attach(
+        self, accepted: socket.socket, handler: RequestHandler, context: ssl.SSLContext | None
+    ) -> None:
         try:
             await self._make_room()
             loop = asyncio.get_running_loop()
-            await loop.connect_accepted_socket(lambda: _Connection(handler, self), accepted)
+            within = {"ssl_handshake_timeout": HANDSHAKE_WITHIN, "ssl_shutdown_timeout": SHUTDOWN_TIMEOUT}
+            await loop.connect_accepted_socket(
+                lambda: _Connection(handler, self),
+                accepted,
+                ssl=context,
+                **({} if context is None else within),
+            )
         except BaseException:  # cancelled, for one; raised again
             accepted.close()
             raise

@@ -60,18 +60,18 @@ async def _service(listen: str, *, health_alone: bool = False) -> AsyncGenerator
         yield lambda _: nullcontext()
         return
     host = address_of(listen).host
-    listeners = await _listeners(listen)
+    listeners = await listeners_at(listen)
 
     @asynccontextmanager
     async def serve(view: View) -> AsyncGenerator[None, None]:
         on_loopback = all(ip_address(each.getsockname()[0]).is_loopback for each in listeners)
-        guard = _host_guard(host, everywhere=on_loopback)
+        guard = host_guard(host, everywhere=on_loopback)
         app = application(view, guard=guard, health_alone=health_alone)
         async with serve_application(app, listeners):
             if health_alone:
-                view.health_address = _display_address(host, listeners[0])
+                view.health_address = display_address(host, listeners[0])
             else:
-                view.address = _display_address(host, listeners[0])
+                view.address = display_address(host, listeners[0])
             yield
 
     try:
@@ -81,8 +81,8 @@ async def _service(listen: str, *, health_alone: bool = False) -> AsyncGenerator
             listener.close()
 
 
-async def _listeners(listen: str) -> list[socket.socket]:
-    """A socket for each address of the host name, which already accepts connections."""
+async def listeners_at(listen: str) -> list[socket.socket]:
+    """A socket for each address of the host name, which already accepts connections. Raises CannotListen."""
     address = address_of(listen)
     loop = asyncio.get_running_loop()
     listeners: list[socket.socket] = []
@@ -102,7 +102,7 @@ async def _listeners(listen: str) -> list[socket.socket]:
     return listeners
 
 
-def _host_guard(host: str, *, everywhere: bool) -> Middleware:
+def host_guard(host: str, *, everywhere: bool) -> Middleware:
     """A middleware that refuses foreign names in the Host header; for `/status` alone, or everywhere."""
     ours = {"localhost", host.lower(), socket.gethostname().lower()}
 
@@ -191,7 +191,7 @@ async def stream_response(
     return response
 
 
-def _display_address(host: str, listener: socket.socket) -> str:
+def display_address(host: str, listener: socket.socket) -> str:
     """The address in use: the host as configured, the port as bound."""
     port = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host or "localhost"

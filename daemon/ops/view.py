@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 import msgspec
+from prometheus_client import CollectorRegistry
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
@@ -45,6 +46,11 @@ class Queue(Protocol):
 
 
 class Scrape(Protocol):
+    @property
+    def registry(self) -> CollectorRegistry:
+        """Where services add metrics of their own."""
+        ...
+
     def pieces(self) -> AsyncGenerator[bytes]:
         """The text of one scrape, in pieces."""
         ...

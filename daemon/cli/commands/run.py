@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 
 from syncret.config.resources.kinds import SHOWN
+from syncret.daemon.admission.service import webhook_service
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.parser.eso_flags import without_effect
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_of_daemon
@@ -26,6 +27,9 @@ MANY: Final = 20
 FAILING: Final = 10
 """Of more objects than MANY only those that fail are shown, and of these so many."""
 
+PARTS: Final = ("webhook", "certificates")
+"""Values of `--only` for processes without an engine."""
+
 
 def run(options: Namespace) -> int:
     """Run the daemon until a signal stops it."""
@@ -37,11 +41,17 @@ def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
     keep_memory_private()
     return_large_blocks()
     raise_file_limit()
+    part = getattr(options, "only", None)
+    if part in PARTS:
+        from syncret.daemon.admission.alone import run_alone  # of a cluster that is split in parts
+
+        asyncio.run(run_alone(partial(settings_of_daemon, options), part))
+        return OK
     supervisor = Supervisor(
         partial(settings_of_daemon, options),
         registry=Registry(),
         notifier=Notifier.from_environ(os.environ),
-        services=(http_service, health_service, control_service),
+        services=(http_service, health_service, control_service, webhook_service),
         passed_over=without_effect(getattr(options, "eso", ()), getattr(options, "eso_dropped", ())),
         announce=announce,
         progress=Progress(sys.stderr) if sys.stdout.isatty() and sys.stderr.isatty() else None,

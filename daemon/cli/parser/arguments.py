@@ -206,6 +206,12 @@ def _run(commands: Commands) -> None:
         metavar="LABELS",
         help="labels of the ExternalSecrets that a sidecar delivers (setting selector, default: all)",
     )
+    command.add_argument(
+        "--only",
+        choices=("controller", "webhook", "certificates"),
+        help="with --kubernetes: one part alone, the others being processes of their own (default: the "
+        "controller, and with the setting webhook.enabled all three)",
+    )
     output_dir(
         command,
         f"where each Secret becomes a folder of files (setting outputDir, default: {DEFAULTS['outputDir']}; "

@@ -11,6 +11,7 @@ SUFFIX: Final = "-cache-size"
 _CLIENTS: Final = "sessions keep their clients"
 _WATCHES: Final = "Secrets are watched without their values"
 _PACE: Final = "apiWrites and workers bound it"
+_CONVERSION: Final = "what has a webhook is found by itself, each webhook.checkInterval"
 _LEVELS: Final = {"warn": "warning", "dpanic": "error", "panic": "error", "fatal": "error"}
 
 
@@ -23,6 +24,8 @@ class EsoFlag(NamedTuple):
     switch: bool = False
     only: str = ""
     """The one value that can be had, in another form than as a setting."""
+    of: str = ""
+    """Whether it is the `name` or the `namespace` of an object, which are one setting: NAMESPACE/NAME."""
 
 
 FLAGS: Final = (
@@ -62,6 +65,23 @@ FLAGS: Final = (
     EsoFlag("--enable-secret-api-read-on-cache-mismatch", why=_WATCHES, switch=True),
     EsoFlag("--enable-http2", why="HTTP/1.1 is spoken", switch=True),
     EsoFlag("--enable-vault-token-cache", why=_CLIENTS, switch=True),
+    # of the webhook
+    EsoFlag("--port", "webhook.port"),
+    EsoFlag("--dns-name", "webhook.dnsName"),
+    EsoFlag("--cert-dir", "webhook.certDir"),
+    EsoFlag("--healthz-addr", "webhook.healthzAddr"),
+    EsoFlag("--check-interval", "webhook.checkInterval"),
+    EsoFlag("--lookahead-interval", "webhook.lookaheadInterval"),
+    EsoFlag("--tls-ciphers", "webhook.tlsCiphers"),
+    EsoFlag("--tls-min-version", "webhook.tlsMinVersion"),
+    # of the certificate controller
+    *(
+        EsoFlag(f"--{what}-{of}", f"webhook.{what}", of=of)
+        for what in ("service", "secret")
+        for of in ("name", "namespace")
+    ),
+    *(EsoFlag(f"--{name}", why=_CONVERSION) for name in ("crd-names", "crd-requeue-interval")),
+    EsoFlag("--enable-partial-cache", why=_WATCHES, switch=True),
 )
 BY_NAME: Final = {flag.name: flag for flag in FLAGS}
 
@@ -77,7 +97,7 @@ class Given(NamedTuple):
         """The value in the words of the setting."""
         if self.flag.setting == "logLevel":
             return _LEVELS.get(self.value, self.value)
-        if self.flag.name in {"--metrics-addr", "--live-addr"} and self.value == "0":
+        if self.flag.name in {"--metrics-addr", "--live-addr", "--healthz-addr"} and self.value == "0":
             return ""
         return self.value
 
@@ -110,6 +130,20 @@ def eso_flags(command: ArgumentParser) -> None:
             command.add_argument(flag.name, dest="eso", action=_Take, nargs="?", const="true", help=SUPPRESS)
         else:
             command.add_argument(flag.name, dest="eso", action=_Take, help=SUPPRESS)
+
+
+def names_in_namespaces(given: Sequence[Given]) -> list[tuple[str, str, str]]:
+    """Flag, setting and value of each object that is named by two flags, or by one of them."""
+    parts: dict[str, dict[str, Given]] = {}
+    for each in given:
+        if each.flag.of:
+            parts.setdefault(each.flag.setting, {})[each.flag.of] = each
+    found: list[tuple[str, str, str]] = []
+    for setting, by in parts.items():
+        name = by["name"].value if "name" in by else "external-secrets-webhook"
+        within = f"{by['namespace'].value}/" if "namespace" in by else ""
+        found.append((next(iter(by.values())).flag.name, setting, f"{within}{name}"))
+    return found
 
 
 def passed_over(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -69,7 +69,7 @@ async def cluster_home(
         if lease is not None:
             renewals = await stack.enter_async_context(http_to(chosen, connections=1))
             election = await stack.enter_async_context(
-                _taking_part(ApiServer(renewals, chosen.login, stats=stats), chosen, lease)
+                taking_part(ApiServer(renewals, chosen.login, stats=stats), chosen, lease)
             )
             stats.fence = Fence(lease.name, lambda: election.left, lambda: election.holder)
         fence = no_fence if election is None else lambda: election.left
@@ -115,7 +115,7 @@ async def http_to(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Htt
 
 
 @asynccontextmanager
-async def _taking_part(api: ApiServer, chosen: Access, lease: LeaseChoice) -> AsyncGenerator[Election, None]:
+async def taking_part(api: ApiServer, chosen: Access, lease: LeaseChoice) -> AsyncGenerator[Election, None]:
     """The election, from now on. At the end the Lease is given back, if it is ours."""
     namespace = lease.namespace or chosen.namespace or "default"
     leases = ApiLeases(api, namespace, lease.name)

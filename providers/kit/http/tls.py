@@ -48,7 +48,7 @@ class Tls:
         if not (self.certificate or self.key):
             return _trust(self.ca, self.verify)
         context = _trust.__wrapped__(self.ca, self.verify)
-        _identify(context, self.certificate, self.key)
+        identify(context, self.certificate, self.key)
         return context
 
 
@@ -78,9 +78,14 @@ def _trust(ca: bytes, verify: bool) -> ssl.SSLContext:  # noqa: FBT001  # part o
     return context
 
 
-def _identify(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Load the pair. OpenSSL reads files only, so they are in anonymous memory files for a moment."""
-    descriptor = os.memfd_create("client-certificate", os.MFD_CLOEXEC)
+def identify(
+    context: ssl.SSLContext, certificate: bytes, key: bytes, *, whose: str = "the client certificate"
+) -> None:
+    """Load a pair. Raises Malformed.
+
+    OpenSSL reads files only, so it is in an anonymous memory file for a moment.
+    """
+    descriptor = os.memfd_create("certificate", os.MFD_CLOEXEC)
     bad = False
     try:
         with os.fdopen(descriptor, "wb", closefd=False) as file:
@@ -93,7 +98,7 @@ def _identify(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
         os.close(descriptor)
     if bad:
         raise Malformed(
-            "the client certificate and its key cannot be used",
+            f"{whose} and its key cannot be used",
             hint="both must be PEM, without a password, and belong to each other",
         )
 

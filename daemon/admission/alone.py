@@ -1,0 +1,125 @@
+"""The webhook, or the keeper of its certificates, as a process of its own: no object is reconciled there."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final, Literal, TypeAlias
+
+import structlog
+from msgspec import structs
+from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
+
+from syncret.config.settings import Settings
+from syncret.config.settings_layers import address_of
+from syncret.daemon.admission import parts
+from syncret.daemon.admission.server import probes
+from syncret.daemon.core.cluster_stats import ClusterStats
+from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
+from syncret.daemon.homes.kubernetes.opening import http_to, lease_of, own_access, taking_part
+from syncret.daemon.ops import logs
+from syncret.daemon.ops.connections import serve
+from syncret.daemon.ops.http import host_guard, listeners_at
+from syncret.daemon.ops.version import version
+from syncret.daemon.signals import Requested, Signals
+from syncret.providers.registry import Registry
+
+Part: TypeAlias = Literal["webhook", "certificates"]
+
+CERTIFICATES_LEASE: Final = "crd-certs-controller"
+"""What ESO's certificate controller takes: the two exclude each other."""
+
+log = structlog.get_logger()
+
+
+async def run_alone(load: Callable[[], Settings], part: Part) -> None:
+    """Run one part until a signal stops it; a reload begins it again. Raises what keeps it from starting."""
+    asyncio.get_running_loop().set_exception_handler(logs.on_loop_error)
+    signals = Signals(lambda: log.info("stopping"))
+    requested = Requested.RELOAD
+    while requested is Requested.RELOAD:
+        signals.reload_begins()
+        settings = load()
+        logs.configure(settings.log_level, settings.log_format, time=settings.log_time)
+        run = _webhook if part == "webhook" else _certificates
+        async with run(settings):
+            log.info("running", only=part, version=version())
+            requested = await signals.requested()
+
+
+def _registry() -> CollectorRegistry:
+    registry = CollectorRegistry()
+    ProcessCollector(registry=registry)
+    Gauge("syncret_build_info", "The running version.", ("version",), registry=registry).labels(
+        version()
+    ).set(1)
+    return registry
+
+
+@asynccontextmanager
+async def _metrics(
+    settings: Settings, registry: CollectorRegistry, not_ready: Callable[[], str]
+) -> AsyncGenerator[None]:
+    """Serve metrics and probes at `listen`."""
+    if not settings.listen:
+        yield
+        return
+    listeners = await listeners_at(settings.listen)
+    try:
+        guard = host_guard(address_of(settings.listen).host, everywhere=False)
+        async with serve(probes(not_ready, metrics=registry, guard=guard), listeners):
+            yield
+    finally:
+        for each in listeners:
+            each.close()
+
+
+@asynccontextmanager
+async def _webhook(settings: Settings) -> AsyncGenerator[None]:
+    registry = _registry()
+    async with AsyncExitStack() as stack:
+        sockets = await stack.enter_async_context(parts.listening(settings))
+        within = None
+        if not settings.webhook.cert_dir:
+            within = await stack.enter_async_context(parts.cluster(settings, ClusterStats()))
+        certificate = parts.certificate_of(settings, within)
+        await stack.enter_async_context(_metrics(settings, registry, certificate.not_ready))
+        await stack.enter_async_context(parts.serving(sockets, certificate, Registry(), registry))
+        yield
+
+
+@asynccontextmanager
+async def _certificates(settings: Settings) -> AsyncGenerator[None]:
+    registry = _registry()
+    stats = ClusterStats()
+    async with AsyncExitStack() as stack:
+        sockets = await stack.enter_async_context(parts.listening(settings, reviewing=False))
+        left = await stack.enter_async_context(_elected(settings, stats))
+        within = await stack.enter_async_context(parts.cluster(settings, stats, fence=left))
+        keeper = parts.keeper_of(settings, within, lambda: left() > 0)
+
+        def not_ready() -> str:
+            return keeper.problem if left() > 0 else ""
+
+        await stack.enter_async_context(_metrics(settings, registry, not_ready))
+        await stack.enter_async_context(serve(probes(not_ready), sockets.probes))
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        task = group.create_task(keeper.run(), name="keep the certificates")
+        stack.callback(task.cancel)
+        yield
+
+
+@asynccontextmanager
+async def _elected(settings: Settings, stats: ClusterStats) -> AsyncGenerator[Callable[[], float]]:
+    """For how long this replica may write: for ever, unless the settings want an election."""
+    lease = lease_of(settings, os.environ)
+    if lease is None:
+        yield no_fence
+        return
+    lease = structs.replace(lease, name=settings.leader_election.id or CERTIFICATES_LEASE)
+    chosen = own_access(settings.kubeconfig, settings.context, os.environ)
+    async with (
+        http_to(chosen, connections=1) as http,
+        taking_part(ApiServer(http, chosen.login, stats=stats), chosen, lease) as election,
+    ):
+        yield lambda: election.left

@@ -1,0 +1,140 @@
+"""The HTTP applications of the webhook: the reviews of an API server, and the probes.
+
+A body of any size and form is answered. What takes long to check is checked in a thread; what takes too long
+is not answered for, so that the failure policy decides.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from time import perf_counter
+from typing import Final
+
+import msgspec
+import structlog
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+from prometheus_client import CollectorRegistry, generate_latest
+
+from syncret.config.catalog import Catalog
+from syncret.config.meta import GroupKind
+from syncret.daemon.admission.metrics import WebhookMetrics
+from syncret.daemon.admission.review import PATHS, NotAReview, reviewed
+from syncret.daemon.ops.metrics import CONTENT_TYPE
+from syncret.daemon.short_turns import short_turns
+
+LARGEST: Final = 3 * 2**20
+"""Bytes of one review: an object, and the version before."""
+
+QUICK: Final = 32 * 1024
+"""A body of so many bytes is checked in a millisecond or two."""
+
+AT_ONCE: Final = 4
+"""Larger bodies that are in memory at the same time; others wait."""
+
+READ_WITHIN: Final = 5.0
+ANSWER_WITHIN: Final = 0.9
+_TOO_LATE: Final = 503
+
+log = structlog.get_logger()
+
+
+class Reviewer:
+    """Answers reviews."""
+
+    def __init__(self, catalog: Catalog, metrics: WebhookMetrics) -> None:
+        self._catalog = catalog
+        self._metrics = metrics
+        self._large = asyncio.Semaphore(AT_ONCE)
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="admission")
+
+    def close(self) -> None:
+        """Begin nothing any more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """Answer one review, and count it."""
+        path = request.path
+        begun = perf_counter()
+        status = 500
+        with self._metrics.under_way(path):
+            try:
+                response = await self._answer(request, PATHS[path])
+                status = response.status
+                return response
+            except web.HTTPException as refused:
+                status = refused.status
+                raise
+            finally:
+                self._metrics.answered(path, status, perf_counter() - begun)
+
+    async def _answer(self, request: web.Request, kind: GroupKind) -> web.Response:
+        try:
+            if request.content_length is not None and request.content_length <= QUICK:
+                async with asyncio.timeout(READ_WITHIN):
+                    body = await request.read()
+                answer = msgspec.json.encode(reviewed(body, kind, self._catalog))
+            else:
+                answer = await self._answer_large(request, kind)
+        except NotAReview as error:
+            return web.Response(status=400, text=f"{error}\n")
+        except TimeoutError:
+            return web.Response(status=_TOO_LATE, text="the object was not checked in time\n")
+        except (web.HTTPException, ConnectionError):
+            raise
+        except Exception:  # a fault of ours ends no connection; the log names code, and no value
+            log.exception("a review failed")
+            return web.Response(status=500, text="the object could not be checked\n")
+        return web.Response(body=answer, content_type="application/json")
+
+    async def _answer_large(self, request: web.Request, kind: GroupKind) -> bytes:
+        if (request.content_length or 0) > LARGEST:
+            raise web.HTTPRequestEntityTooLarge(LARGEST, request.content_length or 0)
+        async with asyncio.timeout(READ_WITHIN):
+            await self._large.acquire()
+        try:
+            async with asyncio.timeout(READ_WITHIN):
+                body = await request.read()
+            work = partial(_checked, body, kind, self._catalog)
+            async with asyncio.timeout(ANSWER_WITHIN):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._large.release()
+
+
+def _checked(body: bytes, kind: GroupKind, catalog: Catalog) -> bytes:
+    with short_turns():
+        return msgspec.json.encode(reviewed(body, kind, catalog))
+
+
+def reviews(reviewer: Reviewer) -> web.Application:
+    """What the API server calls."""
+    app = web.Application(client_max_size=LARGEST)
+    for path in PATHS:
+        app.router.add_post(path, reviewer.handle)
+    return app
+
+
+def probes(
+    not_ready: Callable[[], str], *, metrics: CollectorRegistry | None = None, guard: Middleware | None = None
+) -> web.Application:
+    """What the kubelet calls, and Prometheus if there are metrics."""
+
+    async def get_health(_: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def get_readiness(_: web.Request) -> web.Response:
+        reason = not_ready()
+        return web.Response(text=f"{reason or 'ok'}\n", status=503 if reason else 200)
+
+    app = web.Application(middlewares=[] if guard is None else [guard])
+    app.router.add_get("/healthz", get_health)
+    app.router.add_get("/readyz", get_readiness)
+    if metrics is not None:
+
+        async def get_metrics(_: web.Request) -> web.Response:
+            return web.Response(body=generate_latest(metrics), headers={"Content-Type": CONTENT_TYPE})
+
+        app.router.add_get("/metrics", get_metrics)
+    return app
