@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
+from typing import Any, Final, NamedTuple, TypeVar, cast, get_args
 
 import msgspec
 
@@ -178,7 +178,7 @@ def _converted(setting: Setting, key: str, value: Json) -> Json:
         value = _collection(value, ":" if setting.syntax == "paths" else ",")
     elif setting.name in _ADDRESSES and value and isinstance(value, str):
         address_of(value)
-    elif isinstance(value, float) and get_origin(plain(setting.type)) is Literal:
+    elif isinstance(value, float) and str(value) in setting.syntax.split(", "):
         value = str(value)  # a version, which YAML reads as a number
     return msgspec.convert(value, wanted, strict=not lenient)
 

@@ -89,8 +89,6 @@ class Reviewer:
         return web.Response(body=answer, content_type="application/json")
 
     async def _answer_large(self, request: web.Request, kind: GroupKind) -> bytes:
-        if (request.content_length or 0) > LARGEST:
-            raise web.HTTPRequestEntityTooLarge(LARGEST, request.content_length or 0)
         async with asyncio.timeout(READ_WITHIN):
             await self._large.acquire()
         try:

@@ -29,10 +29,13 @@ async def webhook_service(settings: Settings) -> AsyncGenerator[Serve, None]:
                 if not settings.webhook.cert_dir:
                     left = no_fence if fence is None else fence.left
                     within = await stack.enter_async_context(parts.cluster(settings, stats, fence=left))
-                    keeper = parts.keeper_of(settings, within, lambda: left() > 0)
-                    group = await stack.enter_async_context(asyncio.TaskGroup())
-                    task = group.create_task(keeper.run(), name="webhook: keep the certificates")
-                    stack.callback(task.cancel)
+                    if not settings.observe:
+                        keeper = parts.keeper_of(
+                            settings, within, lambda: left() > 0 and not stats.foreign_writer()
+                        )
+                        group = await stack.enter_async_context(asyncio.TaskGroup())
+                        task = group.create_task(keeper.run(), name="webhook: keep the certificates")
+                        stack.callback(task.cancel)
                 certificate = parts.certificate_of(settings, within)
                 await stack.enter_async_context(
                     parts.serving(sockets, certificate, view.registry, view.metrics.registry)

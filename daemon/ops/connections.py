@@ -49,7 +49,7 @@ async def serve(
     listeners: Sequence[socket.socket],
     *,
     most: int | None = None,
-    idle: float = REQUEST_WITHIN,
+    idle: float | None = None,
     tls: TlsContext | None = None,
 ) -> AsyncGenerator[None, None]:
     """Serve the application on listening sockets until the block is left.
@@ -58,6 +58,7 @@ async def serve(
     without a request is closed after `idle` seconds. `tls` gives the context of each new connection; while
     it gives none, connections are closed.
     """
+    idle = REQUEST_WITHIN if idle is None else idle
     connections = Connections(descriptors().server_connections if most is None else most, idle, tls)
     app.middlewares.append(connections.middleware)
     runner = web.AppRunner(
@@ -89,7 +90,7 @@ async def serve(
 class Connections:
     """The open connections of a server. If there are too many, a new one replaces the longest idle one."""
 
-    def __init__(self, most: int, idle: float = REQUEST_WITHIN, tls: TlsContext | None = None) -> None:
+    def __init__(self, most: int, idle: float, tls: TlsContext | None = None) -> None:
         self._most = most
         self._seconds = idle
         self._tls = tls

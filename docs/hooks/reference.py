@@ -10,6 +10,7 @@ from syncret.config.schema.field_docs import fields_of, form_of
 from syncret.config.schema.shape import shape_of
 from syncret.config.settings_table import describe
 from syncret.config.text.yaml import to_flow
+from syncret.daemon.admission.metrics import WebhookMetrics
 from syncret.daemon.cli.commands.providers import CAPABILITIES, generator_rows, note, provider_rows
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.ops.metric_families import FAMILIES
@@ -93,7 +94,8 @@ are a kind in lower case. What is different: all kinds share one queue and its w
 `controller_runtime_max_concurrent_reconciles` is the same for each; a run that waits for a secret manager
 uses no worker; a failure that only a change can help counts as a terminal error, where the operator counts a
 success. Histograms appear with the first run of a kind. What a host does not have is absent: the admission
-webhook, leader election, requests to an API server. Labels of the resource are never added.
+webhook (in a cluster, with the setting `webhook.enabled`: `webhook` is a path), leader election, requests to
+an API server. Labels of the resource are never added.
 
 | name | type | labels | meaning |
 |---|---|---|---|
@@ -151,6 +153,7 @@ def _metrics() -> Iterator[str]:
     for family in FAMILIES:
         yield _metric(family.name, family.type, family.labels, family.text)
     registry = Metrics(lambda: 0.0).registry
+    WebhookMetrics(registry)
     for collector in registry._collector_to_names:  # noqa: SLF001  # the labels are nowhere else before a sample is
         for metric in collector.collect():
             suffix = "_total" if metric.type == "counter" else ""

@@ -114,7 +114,7 @@ def _leaf(authority: Pair, now: float) -> Pair:
     return issue(authority, NAMES, now, 90 * DAY)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_for_twenty_five_years_a_server_that_reads_late_is_reached_by_a_client_that_learns_late(
     seed: int,
 ) -> None:
@@ -124,7 +124,7 @@ def test_for_twenty_five_years_a_server_that_reads_late_is_reached_by_a_client_t
     changes: list[tuple[float, Certificates]] = [(now, held)]
     authorities = {held.authority.certificate}
     while now < START + 25 * 365 * DAY:
-        now += random.uniform(0, 12 * DAY) if random.random() < 0.95 else random.uniform(0, HOUR)
+        now += random.uniform(0, 20 * DAY) if random.random() < 0.95 else random.uniform(0, HOUR)
         newer = after(held, now)
         if newer is not held:
             held = newer
