@@ -1,8 +1,8 @@
 """Providers and generators for `syncret plan`: they read as usual, and report writes without making them."""
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, NoReturn
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from syncret.providers.contract import (
     PushItem,
     RemoteTarget,
 )
+from syncret.providers.errors import Denied
 
 OnWrite = Callable[[str, ObjectRef, RemoteTarget], None]
 """Called for each write that is not made: `push` or `delete`, the store, and the place in it."""
@@ -59,6 +60,40 @@ def dry_run_provider(on_write: OnWrite) -> Callable[[ObjectRef, Provider[Any]], 
                 yield DryRunClient(client, store, on_write)
 
         return replace(provider, open=open_dry_run)
+
+    return substitute
+
+
+def without_identity(refusal: str) -> Callable[[Provider[Any]], Provider[Any]]:
+    """Returns a function that takes from a provider what only the daemon has: its identity and its files."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise Denied(refusal, hint="only the daemon can tell: `syncret status --kubernetes` has its verdict")
+
+    async def refuse_file(*_: object, **__: object) -> NoReturn:
+        refuse()
+
+    def substitute(provider: Provider[Any]) -> Provider[Any]:
+        real = provider.open
+        if real is None:
+            return provider
+
+        def opened(spec: Model, context: OpenContext) -> AbstractAsyncContextManager[Client]:
+            return real(spec, replace(context, ambient=refuse, read_file=refuse_file))
+
+        return replace(provider, open=opened)
+
+    return substitute
+
+
+def not_drawn(refusal: str) -> Callable[[Generator[Any]], Generator[Any]]:
+    """Returns a function that keeps a generator from creating anything anywhere else than here."""
+
+    async def generate(_spec: Model, _context: OpenContext) -> NoReturn:
+        raise Denied(refusal, hint="what it makes is made when it is applied")
+
+    def substitute(generator: Generator[Any]) -> Generator[Any]:
+        return generator if generator.local else replace(generator, generate=generate)
 
     return substitute
 

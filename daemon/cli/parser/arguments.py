@@ -12,6 +12,7 @@ from syncret.daemon.cli.parser.export_flags import add_export
 from syncret.daemon.cli.parser.migrate_flags import add_migrate
 from syncret.daemon.cli.parser.options import (
     DEFAULTS,
+    NAMESPACE,
     Command,
     Commands,
     Formatter,
@@ -19,6 +20,7 @@ from syncret.daemon.cli.parser.options import (
     add,
     allow_empty,
     delimiters,
+    in_cluster,
     manifests,
     output,
     output_dir,
@@ -127,10 +129,24 @@ def _plan(commands: Commands) -> None:
         "plan",
         "show what a sync would change: key names, no values",
         "Reads from the stores, writes nothing. Exit code 1 if a resource would fail, 2 if a manifest is "
-        "invalid or a path missing or empty, 3 if the state or the output folder cannot be used.",
+        "invalid or a path missing or empty, 3 if the state or the output folder cannot be used.\n\n"
+        "With --kubernetes: what applying the files would do to a cluster. The API server says what it would "
+        "refuse and change (server-side dry run), and the runs that follow are made in memory: which Secrets "
+        "would be created, changed and deleted, key by key, and which stores are called. Live objects and "
+        "stores are read with your kubeconfig and your rights, never with an identity of this machine: what "
+        "only the daemon's own would open is `not known from here`. Nothing is written, and no generator "
+        "creates anything. Exit code 2 if the API server refuses an object, 3 if it cannot be reached.",
         "syncret plan -f manifests/ --output-dir out",
+        "syncret plan --kubernetes -f new.yaml -n payments",
     )
     manifests(command)
+    command.add_argument(
+        "-n",
+        "--namespace",
+        metavar=NAMESPACE,
+        help="with --kubernetes: of objects that name none (default: that of the kubeconfig's context)",
+    )
+    in_cluster(command)
     output_dir(command, "compare with the files in this folder (setting outputDir; without: with no files)")
     command.add_argument(
         "--state",

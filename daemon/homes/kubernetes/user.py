@@ -4,6 +4,7 @@ Nothing is watched and nothing is kept. The only write that is made is the one t
 what would become of others is asked with `dryRun=All`, which the API server does not carry out.
 """
 
+import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
@@ -12,11 +13,12 @@ import msgspec
 from msgspec import Struct
 
 from syncret.config.catalog import Catalog
-from syncret.config.meta import Document, GroupKind, ObjectRef
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, member, ref_of
 from syncret.config.settings import Settings
 from syncret.daemon.core.conditions import seconds
-from syncret.daemon.homes.contract import StorageUnavailable, StoredObject
-from syncret.daemon.homes.kubernetes.api import MERGE_PATCH, METADATA_ONLY, ApiServer, NotAllowed
+from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObject
+from syncret.daemon.homes.kubernetes.api import JSON, MERGE_PATCH, METADATA_ONLY, ApiServer, NotAllowed
+from syncret.daemon.homes.kubernetes.home import merge_patch
 from syncret.daemon.homes.kubernetes.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.objects import stored_of
 from syncret.daemon.homes.kubernetes.opening import http_to, own_access
@@ -25,8 +27,12 @@ from syncret.providers.kit.http import Body
 
 __all__ = ("ClusterEvent", "NotAllowed", "UserCluster", "user_cluster")
 
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 MANAGER: Final = "syncret-cli"
 """The field manager of what a person asks for."""
+
+_OF_RIGHTS: Final = '" cannot '
+"""In the words of a 403 for want of a right; one of a webhook or a quota has others."""
 
 _EVENT: Final = GroupKind("", "Event")
 
@@ -181,6 +187,32 @@ class UserCluster:
         )
         return stored_of(resource, answer.decode(Document), whole=True)
 
+    async def dry_run(self, document: Document, standing: StoredObject | None) -> Document:
+        """What the API server would store if the document were applied as `kubectl apply` does.
+
+        Raises Invalid where it would be refused, NotAllowed, or NotFound for a missing namespace.
+        """
+        ref = ref_of(document)
+        version = str(document["apiVersion"]).rpartition("/")[2]
+        resource = await self._resources.find(ref.group_kind, version)
+        if resource is None:
+            raise Invalid(f"the API server does not serve {ref.kind} of {document['apiVersion']}")
+        params = {"dryRun": "All", "fieldManager": "kubectl-client-side-apply", "fieldValidation": "Warn"}
+        if standing is None:
+            path, method = resource.path(ref.namespace), "POST"
+            body = Body(msgspec.json.encode(document), JSON)
+        else:
+            path, method = resource.path_to(ref), "PATCH"
+            body = Body(msgspec.json.encode(apply_patch(standing.document, document)), MERGE_PATCH)
+        try:
+            answer = await self._api.write(method, path, body, doing=f"trying {ref}", params=params)
+        except NotAllowed as error:
+            if _OF_RIGHTS in str(error):
+                raise
+            raise Invalid(str(error)) from None
+        stored: Document = answer.decode(Document)
+        return {**stored, "apiVersion": resource.api_version, "kind": resource.kind}
+
     def note(self, error: NotAllowed) -> None:
         """Remember a right that is missing."""
         self.denied[str(error)] = None
@@ -194,6 +226,45 @@ async def user_cluster(
     chosen = own_access(settings.kubeconfig, settings.context, environment)
     async with http_to(chosen) as http:
         yield UserCluster(ApiServer(http, chosen.login), chosen, catalog, settings)
+
+
+def apply_patch(standing: Document, document: Document) -> Document:
+    """What `kubectl apply` sends: the document, and null for what it has removed from the one before.
+
+    The copy of the document in the annotations is renewed where there is one, as values may be made of it.
+    """
+    try:
+        before = json.loads(member(standing, "metadata", "annotations").get(LAST_APPLIED, ""))
+    except ValueError:
+        return document
+    if not is_object(before):
+        return document
+    if not is_object(before.get("metadata")):
+        return document
+    before, wanted = _annotated(before), _annotated(document)
+    patch = merged_patches(merge_patch(before, wanted), document)
+    if before != wanted:
+        text = json.dumps(document, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+        annotations = {**member(patch, "metadata", "annotations"), LAST_APPLIED: f"{text}\n"}
+        patch["metadata"] = {**patch["metadata"], "annotations": annotations}
+    return patch
+
+
+def merged_patches(nulls: Document, document: Document) -> Document:
+    """The document with the nulls of a patch that leads to it."""
+    result = dict(document)
+    for name, value in nulls.items():
+        if value is None:
+            result[name] = None
+        elif is_object(value):
+            result[name] = merged_patches(value, member(result, name))
+    return result
+
+
+def _annotated(document: Document) -> Document:
+    """The document with annotations, if only empty ones: kubectl adds these to its copy."""
+    annotations = member(document, "metadata", "annotations")
+    return {**document, "metadata": {**document["metadata"], "annotations": annotations}}
 
 
 def _event(event: _Event) -> ClusterEvent:

@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from msgspec import Struct
+from msgspec import Struct, field
 
 from syncret.config.fields import Json
 from tests.support.servers.golang import built, need_go
@@ -66,6 +66,8 @@ class Request(NamedTuple):
     """With its subresource: `externalsecrets/status`. Empty: the request was for no resource."""
     name: str
     status: int
+    uri: str = ""
+    """Path and query."""
 
 
 class KubeApi:
@@ -283,12 +285,15 @@ class _Event(Struct, frozen=True, rename="camel"):
     user: _User
     object_ref: _Asked = _Asked()
     response_status: _Outcome = _Outcome()
+    request_uri: str = field(default="", name="requestURI")
 
     @property
     def request(self) -> Request:
         about = self.object_ref
         resource = "/".join(filter(None, (about.resource, about.subresource)))
-        return Request(self.verb, about.api_group, resource, about.name, self.response_status.code)
+        return Request(
+            self.verb, about.api_group, resource, about.name, self.response_status.code, self.request_uri
+        )
 
 
 def _free_ports(count: int) -> list[int]:

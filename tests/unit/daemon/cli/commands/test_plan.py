@@ -83,3 +83,9 @@ def test_without_an_output_folder_it_says_what_it_compares_with(
     assert capsys.readouterr().err == ""
     assert main([*command, "-o", "json"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("flag", [["-n", "shop"], ["--context", "prod"]])
+def test_flags_of_clusters_are_refused(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "-f", "x.yaml", *flag]) == 2
+    assert f"{flag[0]} is for a cluster (add --kubernetes)" in capsys.readouterr().err
