@@ -191,10 +191,17 @@ class UpstreamSource:
                 self._unread.add(event.group_kind)
             case _, None:
                 pass
+            case _, stored if self._is_late(stored):
+                pass
             case WatchEventType.DELETED, stored:
                 self._forget(stored.ref)
             case _, stored:
                 self._keep(stored)
+
+    def _is_late(self, stored: StoredObject) -> bool:
+        """Whether a newer version has been told of already."""
+        held = self._stored.get(stored.ref)
+        return held is not None and held.is_newer_than(stored)
 
     def _forget(self, ref: ObjectRef) -> None:
         self._stored.pop(ref, None)
@@ -205,6 +212,9 @@ class UpstreamSource:
         if member(stored.document, "metadata").get("deletionTimestamp"):
             self._forget(stored.ref)  # what holds it there is the business of others
             return
+        before = self._stored.get(stored.ref)
+        if before is not None and before.uid != stored.uid:
+            self._replaced.add(stored.ref)
         self._stored[stored.ref] = stored
         self._manifests[stored.ref] = manifest_of(stored, self._upstream.admission, self._parts.salt)
 
