@@ -6,38 +6,56 @@ from pathlib import Path
 
 import pytest
 
+from syncret.config.manifests.loader import load_bytes
 from syncret.config.meta import Document, member
 from tests.real.e2e.process import daemon, faces, files, syncret
 from tests.real.kubernetes.test_engine import Cluster
+from tests.suites.docs.pages import ROOT, blocks
+from tests.support.relay import relay
 from tests.support.servers.kube.running import KubeApi, Request
 from tests.support.servers.small_vault import small_vault
 
 pytestmark = pytest.mark.slow
 
-ESO = "external-secrets.io"
+PAGE = ROOT / "docs" / "homes" / "sidecar.md"
+LOGIN = "vault-login"
+"""The Secret that the Role of the page lets it read."""
+
 READ = ["get", "list", "watch"]
-OBJECTS = {"apiGroups": [ESO], "resources": ["externalsecrets", "secretstores"], "verbs": READ}
 STATUSES = {
-    "apiGroups": [ESO],
+    "apiGroups": ["external-secrets.io"],
     "resources": ["externalsecrets/status", "secretstores/status"],
     "verbs": ["patch"],
 }
 
 
-def named(resource: str, *names: str) -> Document:
-    """The right to read these and no others."""
-    return {"apiGroups": [""], "resources": [resource], "resourceNames": list(names), "verbs": ["get"]}
+def shown(title: str) -> list[Document]:
+    """The objects of a block of the page."""
+    (block,) = [each for each in blocks(PAGE, "yaml") if each.title == title]
+    loaded = load_bytes(str(block), block.text.encode())
+    return [each.document for each in loaded if each.document is not None]
+
+
+def rules() -> list[Document]:
+    """Those of the Role on the page."""
+    (role,) = [each for each in shown("sidecar-rbac.yaml") if each["kind"] == "Role"]
+    found: list[Document] = role["rules"]
+    return found
 
 
 class Sidecar:
     """An account with these rights, and the command line of a daemon that has it."""
 
-    def __init__(self, api: KubeApi, namespace: str, folder: Path, *rules: Document) -> None:
+    def __init__(
+        self, api: KubeApi, namespace: str, folder: Path, *rules: Document, port: int | None = None
+    ) -> None:
+        """`port` leads to the API server, if that is not its own."""
         self.api = api
         self.namespace = namespace
         self.account = api.account(namespace, *rules)
         self.kubeconfig = folder / "pod.kubeconfig"
-        cluster = {"server": api.url, "certificate-authority-data": api.ca_base64}
+        server = api.url if port is None else f"https://127.0.0.1:{port}"
+        cluster = {"server": server, "certificate-authority-data": api.ca_base64}
         document = {
             "current-context": "pod",
             "contexts": [{"name": "pod", "context": {"cluster": "c", "user": "u"}}],
@@ -65,18 +83,18 @@ class Sidecar:
 
 def approle(vault_url: str) -> Document:
     """A store that logs in with a Secret."""
-    role = {"path": "approle", "roleId": "role", "secretRef": {"name": "login", "key": "id"}}
+    role = {"path": "approle", "roleId": "role", "secretRef": {"name": LOGIN, "key": "id"}}
     spec = {"server": vault_url, "path": "kv", "version": "v2", "auth": {"appRole": role}}
     return {"provider": {"vault": spec}}
 
 
 def login(cluster: Cluster, secret_id: str) -> None:
     """The Secret with which the store logs in."""
-    path, document = cluster.path("secrets"), {"metadata": {"name": "login"}, "stringData": {"id": secret_id}}
-    if cluster.get("secrets", "login") is None:
+    path, document = cluster.path("secrets"), {"metadata": {"name": LOGIN}, "stringData": {"id": secret_id}}
+    if cluster.get("secrets", LOGIN) is None:
         cluster.api.create(path, {"apiVersion": "v1", "kind": "Secret", **document})
     else:
-        answer = cluster.api.request("PATCH", f"{path}/login", {"stringData": {"id": secret_id}})
+        answer = cluster.api.request("PATCH", f"{path}/{LOGIN}", {"stringData": {"id": secret_id}})
         assert answer.status == 200, answer
 
 
@@ -85,7 +103,7 @@ def change(cluster: Cluster, kind: str, name: str, merge: Document) -> None:
     assert answer.status == 200, answer
 
 
-def from_vault(cluster: Cluster, name: str, refresh: str = "1h", *, finalizers: Sequence[str] = ()) -> None:
+def reading(cluster: Cluster, name: str, refresh: str = "1h", *, finalizers: Sequence[str] = ()) -> None:
     """An ExternalSecret whose value is another at each read."""
     data = [{"secretKey": "a", "remoteRef": {"key": "k", "property": "user"}}]
     cluster.sync(name, data=data, refreshInterval=refresh, finalizers=finalizers)
@@ -95,12 +113,12 @@ def test_files_follow_the_objects_and_nothing_is_written_to_the_api(
     tmp_path: Path, api: KubeApi, namespace: str
 ) -> None:
     cluster, out = Cluster(api, namespace), tmp_path / "out"
-    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS, named("secrets", "login"))
+    sidecar = Sidecar(api, namespace, tmp_path, *rules())
     with small_vault() as vault:
         login(cluster, "right")
         cluster.create("secretstores", "s", approle(vault.url))
-        from_vault(cluster, "first", "1s")
-        from_vault(cluster, "still", finalizers=["example.com/of-another"])
+        reading(cluster, "first", "1s")
+        reading(cluster, "still", finalizers=["example.com/of-another"])
         with daemon(tmp_path, None, *sidecar.flags("--output-dir", str(out))) as process:
             place = out / namespace
             assert sorted(files(out)) == [f"{namespace}/first/a", f"{namespace}/still/a"]
@@ -111,7 +129,7 @@ def test_files_follow_the_objects_and_nothing_is_written_to_the_api(
             change(cluster, "externalsecrets", "first", {"spec": {"target": {"name": "moved"}}})
             process.until((place / "moved" / "a").exists, "the new target")
             process.until(lambda: not (place / "first").exists(), "the former one gone")
-            from_vault(cluster, "late")
+            reading(cluster, "late")
             process.until((place / "late" / "a").exists, "a new object")
             cluster.api.request("DELETE", cluster.path("externalsecrets", "late"))
             process.until(lambda: not (place / "late").exists(), "its end")
@@ -127,12 +145,12 @@ def test_a_restart_with_nothing_due_calls_nobody_and_writes_nothing(
     tmp_path: Path, api: KubeApi, namespace: str
 ) -> None:
     cluster, out = Cluster(api, namespace), tmp_path / "out"
-    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS, named("secrets", "login"))
+    sidecar = Sidecar(api, namespace, tmp_path, *rules())
     with small_vault() as vault:
         login(cluster, "right")
         cluster.create("secretstores", "s", approle(vault.url))
         for name in ("one", "two", "three"):
-            from_vault(cluster, name)
+            reading(cluster, name)
         flags = sidecar.flags("--output-dir", str(out))
         with daemon(tmp_path, None, *flags) as process:
             assert len(files(out)) == 3
@@ -151,11 +169,11 @@ def test_a_restart_with_nothing_due_calls_nobody_and_writes_nothing(
 
 def test_a_rotated_credential_is_used(tmp_path: Path, api: KubeApi, namespace: str) -> None:
     cluster, out = Cluster(api, namespace), tmp_path / "out"
-    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS, named("secrets", "login"))
+    sidecar = Sidecar(api, namespace, tmp_path, *rules())
     with small_vault() as vault:
         login(cluster, "right")
         cluster.create("secretstores", "s", approle(vault.url))
-        from_vault(cluster, "e", "1s")
+        reading(cluster, "e", "1s")
         with daemon(tmp_path, None, *sidecar.flags("--output-dir", str(out))) as process:
             vault.secret_id = "rotated"  # of the test
             vault.revoke_all()
@@ -169,7 +187,7 @@ def test_a_rotated_credential_is_used(tmp_path: Path, api: KubeApi, namespace: s
 
 def test_a_status_is_reported_where_that_is_asked_for(tmp_path: Path, api: KubeApi, namespace: str) -> None:
     cluster, out = Cluster(api, namespace), tmp_path / "out"
-    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS, STATUSES)
+    sidecar = Sidecar(api, namespace, tmp_path, *rules(), STATUSES)
     cluster.store(k="one")
     cluster.sync("e")
     cluster.sync("bad", key="missing")
@@ -197,7 +215,7 @@ def test_what_a_sidecar_may_not_do_is_refused_with_a_hint(
     tmp_path: Path, api: KubeApi, namespace: str
 ) -> None:
     cluster, out = Cluster(api, namespace), tmp_path / "out"
-    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS)
+    sidecar = Sidecar(api, namespace, tmp_path, *rules())
     cluster.store(k="one")
     cluster.sync("e")
     generator = {"kind": "Password", "name": "p"}
@@ -216,7 +234,7 @@ def test_what_a_sidecar_may_not_do_is_refused_with_a_hint(
 
 def test_labels_choose(tmp_path: Path, api: KubeApi, namespace: str) -> None:
     cluster, out = Cluster(api, namespace), tmp_path / "out"
-    sidecar = Sidecar(api, namespace, tmp_path, OBJECTS)
+    sidecar = Sidecar(api, namespace, tmp_path, *rules())
     cluster.store(k="one")
     cluster.sync("other")
     cluster.sync("mine")
@@ -245,3 +263,75 @@ def test_what_keeps_a_sidecar_from_starting_is_said(tmp_path: Path, api: KubeApi
     assert "forbidden" in denied.stderr
     assert "get, list and watch" in denied.stderr
     assert not (tmp_path / "out" / namespace).exists()
+
+
+def test_without_the_api_server_files_stay_and_are_refreshed(
+    tmp_path: Path, api: KubeApi, namespace: str
+) -> None:
+    cluster, out = Cluster(api, namespace), tmp_path / "out"
+    with small_vault() as vault, relay(int(api.url.rpartition(":")[2])) as way:
+        sidecar = Sidecar(api, namespace, tmp_path, *rules(), port=way.port)
+        login(cluster, "right")
+        cluster.create("secretstores", "s", approle(vault.url))
+        reading(cluster, "often", "1s")
+        reading(cluster, "still")
+        flags = sidecar.flags("--output-dir", str(out))
+        value = out / namespace / "often" / "a"
+        with daemon(tmp_path, None, *flags) as process:
+            way.goes_away()
+            process.until(lambda: any(each["file"] == "API server" for each in process.problems()), "said")
+            reads, before = len(vault.reads), value.read_text()
+            process.until(lambda: int(value.read_text()) >= int(before) + 2, "refreshed without it")
+            assert vault.reads[reads:].count("k") <= int(value.read_text()) - int(before) + 2
+            assert process.get("/readyz") == "ok\n"
+            assert process.stop() == 0
+        still, reads = faces(out / namespace / "still"), len(vault.reads)
+        with daemon(tmp_path, None, *flags) as process:
+            assert sorted(files(out)) == [f"{namespace}/often/a", f"{namespace}/still/a"]
+            way.comes_back()
+            reading(cluster, "late")
+            process.until((out / namespace / "late" / "a").exists, "followed again")
+            assert faces(out / namespace / "still") == still
+            process.until(lambda: not process.problems(), "all is well")
+            assert process.stop() == 0
+    sidecar.check()
+
+
+def test_the_pod_of_the_page_runs_what_it_says(tmp_path: Path) -> None:
+    (pod,) = shown("sidecar-pod.yaml")
+    (container,) = pod["spec"]["initContainers"]
+    env = {each["name"]: each["value"] for each in container["env"]}
+    nowhere = syncret(*container["args"], "--set", f"kubeconfig={tmp_path}/none", env=env)
+    assert nowhere.returncode == 3
+    assert f"{tmp_path}/none" in nowhere.stderr
+    volumes = {each["name"] for each in pod["spec"]["volumes"] if each["emptyDir"] == {"medium": "Memory"}}
+    assert {each["name"] for each in container["volumeMounts"]} <= volumes
+
+
+def test_accounts_and_authorities_are_used_by_name(tmp_path: Path, api: KubeApi, namespace: str) -> None:
+    cluster, out = Cluster(api, namespace), tmp_path / "out"
+    reader = api.account(
+        namespace,
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list"]},
+        {
+            "apiGroups": ["authorization.k8s.io"],
+            "resources": ["selfsubjectrulesreviews", "selfsubjectaccessreviews"],
+            "verbs": ["create"],
+        },
+    )
+    by_name = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["ca"], "verbs": ["get"]}
+    token = {"resources": ["serviceaccounts/token"], "resourceNames": [reader], "verbs": ["create"]}
+    sidecar = Sidecar(api, namespace, tmp_path, *rules(), by_name, {"apiGroups": [""], **token})
+    place = f"/api/v1/namespaces/{namespace}/configmaps"
+    ca = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "ca"}}
+    api.create(place, {**ca, "data": {"ca.crt": api.ca.decode()}})
+    source = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "k"}, "stringData": {"user": "one"}}
+    api.create(cluster.path("secrets"), source)
+    server = {"url": api.url, "caProvider": {"type": "ConfigMap", "name": "ca", "key": "ca.crt"}}
+    spec = {"server": server, "remoteNamespace": namespace, "auth": {"serviceAccount": {"name": reader}}}
+    cluster.create("secretstores", "s", {"provider": {"kubernetes": spec}})
+    reading(cluster, "e")
+    with daemon(tmp_path, None, *sidecar.flags("--output-dir", str(out))) as process:
+        assert (out / namespace / "e" / "a").read_text() == "one"
+        assert process.stop() == 0
+    sidecar.check("serviceaccounts/token")
