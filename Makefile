@@ -109,6 +109,10 @@ SECONDS ?= 600
 fuzz: $(DEV_READY) ## Damaged manifests, paths, templates and answers, for SECONDS=600 (SEED=N repeats a run; cases that fail go to build/fuzz)
 	$(BIN)/python -m tests.suites.fuzz $(SECONDS) $(SEED)
 
+.PHONY: replicas
+replicas: $(DEV_READY) ## Three replicas in a cluster under kill -9, SIGSTOP and API server restarts, for SECONDS=600 (SEED=N repeats the choice; logs of a run that failed go to build/replicas; needs Go)
+	$(BIN)/python -m tests.real.replicas $(SECONDS) $(SEED)
+
 .PHONY: faults
 faults: $(DEV_READY) ## Full disks, kills, few descriptors, hostile manifests under a real daemon (SYNCRET_SEED=N repeats the moments of a run)
 	$(BIN)/python -m pytest -q -m slow -o faulthandler_timeout=300 tests/faults $(TEST)

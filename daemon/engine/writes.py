@@ -207,6 +207,16 @@ class Writes:
         del action
         return False
 
+    async def check_newest(self, seen: StoredObject) -> None:
+        """Asked before a run reads or generates anything. Raises Conflict if there is a newer version.
+
+        Another replica may have synced the object a moment before this one took over.
+        """
+        if self._home.is_behind(seen.ref.group_kind):
+            newest = await self.get(seen.ref)
+            if newest is None or newest.is_newer_than(seen):
+                raise Conflict(f"{seen.ref}: another replica wrote it before this one took over")
+
     def check_ours(self) -> None:
         """Asked before each write to a secret manager. Raises StorageUnavailable if another replica acts."""
         if not self._home.owns(self._run):
@@ -290,12 +300,14 @@ class Writes:
         if owed is None:
             return
         for _ in range(MAX_STATUS_TRIES):
+            if self._owed.get(ref) is not owed:
+                return  # another replica acts on the object now, and reports itself
             newest = self._inventory.get(ref) or owed.seen
             if newest.uid != owed.seen.uid:
-                del self._owed[ref]
+                self._owed.pop(ref, None)
                 return
             if newest.generation != owed.seen.generation:
-                del self._owed[ref]
+                self._owed.pop(ref, None)
                 raise Conflict(f"{ref}: the spec was changed during the run")
             try:
                 write = partial(self._home.update_status, newest, owed.status)
@@ -305,10 +317,10 @@ class Writes:
                 raise
             except Conflict:
                 if await self.get(ref) is None:
-                    del self._owed[ref]
+                    self._owed.pop(ref, None)
                     return
                 continue
-            del self._owed[ref]
+            self._owed.pop(ref, None)
             return
         raise Conflict(f"{ref}: the status could not be written, the object changes all the time")
 

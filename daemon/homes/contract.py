@@ -373,6 +373,10 @@ class Home(ObjectReader, ObjectWriter, IssuedTokens, Protocol):
         """Whether the object is ours to act on; always, where there is one replica. Asked before each run."""
         ...
 
+    def is_behind(self, group_kind: GroupKind) -> bool:
+        """Whether the watch may lack what another replica wrote before this one took over: ask `get`."""
+        ...
+
     async def ownership_changed(self) -> None:
         """Return once `owns` may answer otherwise than when this returned last."""
         ...

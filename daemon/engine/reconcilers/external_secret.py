@@ -116,6 +116,7 @@ class _Run:
                 return self._nothing_to_do()
             case Fetch():
                 self._writes.check_asks()
+                await self._writes.check_newest(self._stored)
                 self._refresh_stores(step)
                 return await self._sync(step, observed)
             case Conclude(verdict=verdict):

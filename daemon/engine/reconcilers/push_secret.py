@@ -141,6 +141,7 @@ class _Run:
                 return await self._publish(plan, await self._pusher.carry_out(plan.operations or ()))
             case Fetch():
                 self._writes.check_asks()
+                await self._writes.check_newest(self._stored)
                 try:
                     return await self._sync()
                 except PendingDependency:

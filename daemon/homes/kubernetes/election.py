@@ -86,6 +86,8 @@ class Election:
         self._was_active = False
         self.holder = ""
         """Who holds the Lease, as far as we know."""
+        self.taken = ""
+        """The version of the Lease with which we took it last: what others wrote before is older."""
 
     @property
     def identity(self) -> str:
@@ -154,7 +156,9 @@ class Election:
     async def _take(self, lease: Held) -> None:
         """Write ourselves into the Lease. Raises Conflict if another replica was quicker."""
         sent = self._clock()
-        self._hold(await self._leases.put(lease, acquired=True), sent)
+        taken = await self._leases.put(lease, acquired=True)
+        self.taken = taken.version
+        self._hold(taken, sent)
 
     async def _keep(self, mine: Held) -> float:
         """Renew the Lease. A conflict means that it is no longer ours, whoever changed it."""

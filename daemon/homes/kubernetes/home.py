@@ -28,7 +28,8 @@ from syncret.daemon.homes.contract import (
     StoredObject,
     Watch,
 )
-from syncret.daemon.homes.kubernetes.api import JSON, MERGE_PATCH, METADATA_ONLY, ApiServer
+from syncret.daemon.homes.kubernetes.api import ApiServer
+from syncret.daemon.homes.kubernetes.bodies import accepted, merge_patch, patch_body, without_server_fields
 from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
 from syncret.daemon.homes.kubernetes.objects import SECRET, ref_of, stored_of
@@ -72,6 +73,8 @@ class KubernetesHome:
         """Secrets that exist and that the watch may not have told of yet."""
         self._marks: dict[tuple[GroupKind, bool], str] = {}
         """The newest version of our own writes that each stream has to tell."""
+        self._caught_up: dict[GroupKind, str] = {}
+        """Since which taking of the Lease each kind is known as the replica before us left it."""
         self._unknown: dict[GroupKind, str] = {}
         self._on_problems = on_problems
         self._on_deleted = on_deleted
@@ -168,7 +171,7 @@ class KubernetesHome:
         """As `Home` says: a POST."""
         resource = await self._resource_of(document)
         namespace = document["metadata"].get("namespace") or ""
-        sent = _without_server_fields(document)
+        sent = without_server_fields(document)
         try:
             return await self._write(
                 "POST", resource, resource.path(namespace), json_body(sent), field_manager
@@ -194,7 +197,7 @@ class KubernetesHome:
         """As `Home` says: a patch of this version."""
         resource = await self._resource(seen.ref)
         patch = {"metadata": {"resourceVersion": seen.resource_version, "finalizers": list(finalizers)}}
-        return await self._write("PATCH", resource, resource.path_to(seen.ref), _merge_patch(patch))
+        return await self._write("PATCH", resource, resource.path_to(seen.ref), patch_body(patch))
 
     async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
         """As `Home` says: a patch of this version, which names what differs."""
@@ -205,7 +208,7 @@ class KubernetesHome:
         patch = {"metadata": {"resourceVersion": seen.resource_version}, "status": difference}
         path = resource.path_to(seen.ref) + ("/status" if resource.has_status else "")
         try:
-            return await self._write("PATCH", resource, path, _merge_patch(patch))
+            return await self._write("PATCH", resource, path, patch_body(patch))
         except NotFound:
             return None
 
@@ -222,7 +225,7 @@ class KubernetesHome:
             resource.path_to(seen.ref),
             json_body(options),
             doing=f"deleting {seen.ref}",
-            accept=_accept(resource),
+            accept=accepted(resource),
         )
         left: Document = answer.decode(Document)
         metadata = left.get("metadata")
@@ -247,6 +250,17 @@ class KubernetesHome:
         """As `Home` says: all objects are the active replica's."""
         del ref
         return self._election is None or self._election.is_active
+
+    def is_behind(self, group_kind: GroupKind) -> bool:
+        """As `Home` says: until the watch has told all of before the time at which we took the Lease."""
+        if self._election is None:
+            return False
+        taken = self._election.taken
+        if self._caught_up.get(group_kind) != taken:
+            if not self._watches or not self._watches[-1].has_told(group_kind, taken):
+                return True
+            self._caught_up[group_kind] = taken
+        return False
 
     async def ownership_changed(self) -> None:
         """As `Home` says: when this replica becomes the active one, or ceases to be it."""
@@ -311,7 +325,7 @@ class KubernetesHome:
             body,
             doing=f"writing {resource.kind} {path.rpartition('/')[2]}",
             params={"fieldManager": field_manager or "syncret"},
-            accept=_accept(resource),
+            accept=accepted(resource),
         )
         return self._own(resource, self._stored(resource, answer.body))
 
@@ -341,35 +355,3 @@ class KubernetesHome:
         await self._events.flush()
         for watch in self._watches:
             await watch.aclose()
-
-
-def _accept(resource: Resource) -> str:
-    """Of a Secret no value comes back."""
-    return f"{METADATA_ONLY},{JSON}" if resource.group_kind == SECRET else JSON
-
-
-def _merge_patch(patch: Document) -> Body:
-    return Body(msgspec.json.encode(patch), MERGE_PATCH)
-
-
-def merge_patch(before: Document, after: Document) -> Document:
-    """What a JSON merge patch has to say to make one object the other."""
-    patch: Document = {name: None for name in before if name not in after}
-    for name, value in after.items():
-        old = before.get(name)
-        if is_object(value) and is_object(old):
-            inner = merge_patch(old, value)
-            if inner:
-                patch[name] = inner
-        elif value != old:
-            patch[name] = value
-    return patch
-
-
-_OF_SERVER: Final = ("uid", "creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink")
-
-
-def _without_server_fields(document: Document) -> Document:
-    """A new object: what the server gives is left to it."""
-    metadata = {name: value for name, value in document["metadata"].items() if name not in _OF_SERVER}
-    return {**document, "metadata": metadata}

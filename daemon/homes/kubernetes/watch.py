@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
 import msgspec
 
@@ -73,6 +73,17 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         """Whether both streams of Secrets are whole, and neither has told of this one."""
         halves = (self._secrets.managed.stream, self._secrets.others.stream)
         return all(each.is_current and ref not in each.known for each in halves)
+
+    @property
+    def streams(self) -> Collection[Stream]:
+        """One for each kind that is followed; of Secrets there are two."""
+        return self._streams.values()
+
+    def has_told(self, kind: GroupKind, version: str) -> bool:
+        """Whether the reader knows all objects of the kind as they were when that version was written."""
+        if not all(stream.has_reached(version) for stream in self.streams if stream.kind == kind):
+            return False
+        return all(event.group_kind != kind for event in self._buffer)
 
     @property
     def is_closed(self) -> bool:

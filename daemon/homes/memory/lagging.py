@@ -149,6 +149,11 @@ class LaggingHome:
         """As the cluster's."""
         return self.cluster.owns(ref)
 
+    def is_behind(self, group_kind: GroupKind) -> bool:
+        """As `Home` says: there is one replica."""
+        del group_kind
+        return False
+
     async def ownership_changed(self) -> None:
         """As the cluster's."""
         await self.cluster.ownership_changed()

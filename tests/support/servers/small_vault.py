@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from syncret.config.meta import Document
 
@@ -32,13 +32,15 @@ class SmallVault:
         self._stop: Callable[[], object] = bool
         self._start: Callable[[], object] = bool
         self._goes_on = threading.Event()
-        self._valid: set[str] = set()
+        self.valid: set[str] = set()
+        """Tokens."""
+        self.lock = threading.Lock()
         self._numbers = count(1)
         self.generation = count(1)
 
     def revoke_all(self) -> None:
         """End every token."""
-        self._valid.clear()
+        self.valid.clear()
 
     def let_go(self) -> None:
         """Answer what waits, and hang no more."""
@@ -70,15 +72,15 @@ class SmallVault:
             if self.refuses or body.get("secret_id") != self.secret_id:
                 return 400, {"errors": ["invalid role or secret ID"]}
             made = f"hvs.{next(self._numbers)}"
-            self._valid.add(made)
+            self.valid.add(made)
             auth = {"client_token": made, "lease_duration": 3600, "renewable": True, "accessor": "a"}
             return 200, {"auth": auth}
-        if token not in self._valid:
+        if token not in self.valid:
             return 403, {"errors": ["permission denied"]}
         if path == "auth/token/lookup-self":
             return 200, {"data": {"ttl": 3600, "renewable": True}}
         if path == "auth/token/revoke-self":
-            self._valid.discard(token)
+            self.valid.discard(token)
             return 204, {}
         if method == "GET" and path.startswith("kv/data/"):
             self.reads.append(path.removeprefix("kv/data/"))
@@ -99,10 +101,19 @@ class _Server(ThreadingHTTPServer):
         del request, client_address
 
 
+AnyVault = TypeVar("AnyVault", bound=SmallVault)
+
+
 @contextmanager
 def small_vault() -> Generator[SmallVault, None, None]:
     """A server on a free port of loopback, for as long as the block lasts."""
-    vault = SmallVault()
+    with served(SmallVault()) as vault:
+        yield vault
+
+
+@contextmanager
+def served(vault: AnyVault) -> Generator[AnyVault, None, None]:
+    """That Vault on a free port of loopback, for as long as the block lasts."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -121,7 +132,7 @@ def small_vault() -> Generator[SmallVault, None, None]:
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = do_POST = do_PUT = _serve  # noqa: N815  # as the base class names them
+        do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815  # as the base class names them
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401  # as the base class has it
             """Print nothing."""

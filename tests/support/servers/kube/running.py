@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -39,6 +40,7 @@ _FLAGS: Final = (
     f"-ldflags=-s -w -X {_VERSION}.gitVersion=v1.35.4 -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=35",
 )
 _READY_WITHIN: Final = 60.0
+_STOPPED_WITHIN: Final = 5.0
 _AUDIT: Final = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
@@ -73,12 +75,15 @@ class Request(NamedTuple):
 class KubeApi:
     """A cluster, and everything that an administrator does to it. Blocking, and quick."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, *, audit: Mapping[str, Any] = MappingProxyType(_AUDIT), users: Sequence[str] = ()
+    ) -> None:
+        """`audit`: the policy of the audit log; `users` may do everything, each with `token_of` its name."""
         self._folder = Path(tempfile.mkdtemp(prefix="syncret-kube-"))
         atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         self.authority = Authority("Kubernetes of the tests")
         self.trust = ssl.create_default_context(cadata=self.authority.pem.decode())
-        self._write_files()
+        self._write_files(audit, users)
         client, peer, port = _free_ports(3)
         self.url = f"https://127.0.0.1:{port}"
         folder = programs("etcd", "kube-apiserver")
@@ -93,8 +98,7 @@ class KubeApi:
             f"--initial-cluster=default=http://127.0.0.1:{peer}",
             "--unsafe-no-fsync",
         )
-        self._apiserver = self._start(
-            "apiserver",
+        self._command = (
             folder / "kube-apiserver",
             f"--etcd-servers=http://127.0.0.1:{client}",
             "--bind-address=127.0.0.1",
@@ -113,9 +117,16 @@ class KubeApi:
             "--disable-admission-plugins=ServiceAccount",
             "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
             f"--audit-policy-file={self._folder / 'audit.json'}",
-            f"--audit-log-path={self._folder / 'audit.log'}",
+            f"--audit-log-path={self.audit_log}",
+            "--audit-log-maxsize=100000",
         )
+        self._apiserver = self._start("apiserver", *self._command)
         self._wait()
+
+    @property
+    def audit_log(self) -> Path:
+        """Where the API server writes down what it was asked."""
+        return self._folder / "audit.log"
 
     @property
     def ca(self) -> bytes:
@@ -132,6 +143,20 @@ class KubeApi:
         for process in (self._apiserver, self._etcd):
             process.kill()
             process.wait()
+
+    def stop_server(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """End the API server alone; what it stored stays."""
+        self._apiserver.send_signal(number)
+        try:
+            self._apiserver.wait(_STOPPED_WITHIN)
+        except subprocess.TimeoutExpired:  # it waits for its watches
+            self._apiserver.kill()
+            self._apiserver.wait()
+
+    def start_server(self) -> None:
+        """Start it again, at the same address."""
+        self._apiserver = self._start("apiserver", *self._command)
+        self._wait()
 
     def request(
         self,
@@ -216,7 +241,8 @@ class KubeApi:
         """A client certificate."""
         return self.authority.pair(user, group=group)
 
-    def _write_files(self) -> None:
+    def _write_files(self, audit: Mapping[str, Any], users: Sequence[str]) -> None:
+        tokens = [(ADMIN, "admin"), *((token_of(user), user) for user in users)]
         server = self.authority.pair("127.0.0.1")
         accounts = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
             serialization.Encoding.PEM,
@@ -228,13 +254,15 @@ class KubeApi:
             "server.crt": server.certificate,
             "server.key": server.key,
             "sa.key": accounts,
-            "audit.json": json.dumps(_AUDIT).encode(),
-            "tokens.csv": f"{ADMIN},admin,admin,system:masters\n".encode(),
+            "audit.json": json.dumps(dict(audit)).encode(),
+            "tokens.csv": "".join(
+                f"{token},{user},{user},system:masters\n" for token, user in tokens
+            ).encode(),
         }.items():
             (self._folder / name).write_bytes(content)
 
     def _start(self, name: str, *command: str | Path) -> "subprocess.Popen[bytes]":
-        with (self._folder / f"{name}.log").open("wb") as log:
+        with (self._folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         atexit.register(process.kill)
         return process
@@ -253,6 +281,11 @@ class KubeApi:
                 pass  # it does not listen yet
             time.sleep(0.05)
         raise AssertionError("kube-apiserver is not ready")
+
+
+def token_of(user: str) -> str:
+    """The token of one of the users that a cluster was made with."""
+    return f"token-of-{user}"
 
 
 def _object(text: bytes) -> dict[str, Any]:

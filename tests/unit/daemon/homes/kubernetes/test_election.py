@@ -161,6 +161,19 @@ async def test_whoever_is_killed_is_followed_within_fifteen_seconds(seed: int) -
             assert len([each for each in some.all if not each.task.done()]) == left
 
 
+async def test_who_takes_the_lease_knows_since_which_version() -> None:
+    async with replicas(2) as some:
+        first = await some.one_active()
+        assert first.election.taken == "1"
+        await asyncio.sleep(5)
+        assert some.server.number > 1, "it was renewed"
+        assert first.election.taken == "1"
+        before = some.server.number
+        await first.kill()
+        second = await some.one_active(20)
+        assert int(second.election.taken) == before + 1
+
+
 async def test_a_graceful_end_is_followed_within_a_second() -> None:
     async with replicas(3) as some:
         active = await some.one_active()

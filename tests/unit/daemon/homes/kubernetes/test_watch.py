@@ -60,3 +60,47 @@ async def test_waiting_for_own_writes_goes_on_while_there_are_more() -> None:
                 await waiter
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
+
+
+async def test_what_another_replica_wrote_is_known_once_it_was_told_and_read() -> None:
+    kind = EXTERNAL_SECRET.group_kind
+    metadata = {"name": "e", "namespace": "n", "uid": "u", "resourceVersion": "9"}
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if "watch" not in request.query:
+            listed = {"name": "externalsecrets", "kind": "ExternalSecret", "namespaced": True}
+            return web.json_response({"resources": [listed]})
+        response = web.StreamResponse()
+        await response.prepare(request)
+        mark = {"resourceVersion": "7", "annotations": {"k8s.io/initial-events-end": "true"}}
+        events = (
+            {"type": "BOOKMARK", "object": {"metadata": mark}},
+            {"type": "ADDED", "object": {"metadata": metadata}},
+        )
+        for event in events:
+            await response.write(json.dumps(event).encode() + b"\n")
+        await asyncio.Event().wait()
+        return response
+
+    async with served(all_to(answer)) as url, Http(url, network=None, parses=False) as http:
+        api = ApiServer(http, FixedHeaders({}))
+        watch = ClusterWatch(
+            api,
+            Resources(api, Registry()),
+            namespace="",
+            intact={},
+            present=set(),
+            on_unknown=lambda _, __: None,
+        )
+        async with aclosing(watch):
+            watch.follow(kind)
+            assert not watch.has_told(kind, "7")
+            assert (await anext(watch)).type is WatchEventType.LISTED
+            (stream,) = watch.streams
+            while not stream.has_reached("9"):
+                stream.moved.clear()
+                await stream.moved.wait()
+            assert not watch.has_told(kind, "9"), "it waits to be read"
+            assert (await anext(watch)).type is WatchEventType.ADDED
+            assert watch.has_told(kind, "9")
+            assert not watch.has_told(kind, "10"), "that came before somebody else took over"
