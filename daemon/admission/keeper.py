@@ -14,22 +14,17 @@ import structlog
 from msgspec import Struct, structs
 
 from syncret.config.meta import Document, member
-from syncret.config.resources.kinds import CLUSTER_SECRET_STORE, EXTERNAL_SECRET, SECRET_STORE
 from syncret.daemon.admission.authority import Pair
 from syncret.daemon.admission.rotation import Certificates, Wanted, rotated
 from syncret.daemon.admission.serving import decoded
 from syncret.daemon.core.conditions import seconds
+from syncret.daemon.core.webhook_names import COMPONENT, CONFIGURATIONS, CRDS, WEBHOOK
 from syncret.daemon.homes.contract import Conflict, HomeError
 from syncret.daemon.homes.kubernetes.api import METADATA_ONLY, ApiServer
 from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.providers.kit.http import json_body
 from syncret.providers.kit.kube.client import path_of
 
-CONFIGURATIONS: Final = ("secretstore-validate", "externalsecret-validate")
-CRDS: Final = tuple(
-    f"{kind.plural}.{kind.group}" for kind in (EXTERNAL_SECRET, SECRET_STORE, CLUSTER_SECRET_STORE)
-)
-COMPONENT: Final = "external-secrets.io/component"
 PUBLISHED: Final = "syncret.dev/next-authority-published"
 
 LOOK_WHILE_WAITING: Final = 1.0
@@ -124,7 +119,7 @@ class CertificateKeeper:
         """Let one webhook configuration trust the bundle; whether it did so before."""
         path = path_of("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", name=name)
         found = await self._read(path, f"ValidatingWebhookConfiguration/{name}")
-        if found is None or member(found, "metadata", "labels").get(COMPONENT) != "webhook":
+        if found is None or member(found, "metadata", "labels").get(COMPONENT) != WEBHOOK:
             return True
         clients = [each.setdefault("clientConfig", {}) for each in found.get("webhooks") or ()]
         return await self._trusting(path, f"ValidatingWebhookConfiguration/{name}", found, clients, bundle)
@@ -173,7 +168,7 @@ class CertificateKeeper:
             "metadata": {
                 "name": self._secret.name,
                 "namespace": self._secret.namespace,
-                "labels": {COMPONENT: "webhook"},
+                "labels": {COMPONENT: WEBHOOK},
             },
         }
         data = {name: value for name, value in member(whole, "data").items() if name not in _MEMBERS}

@@ -13,14 +13,7 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind, is_object, member
-from syncret.config.resources.kinds import CLUSTER_SECRET_STORE, EXTERNAL_SECRET, SECRET_STORE
 from syncret.config.schema.admission import admit
-
-PATHS: Final = {
-    f"/validate-external-secrets-io-v1-{kind.kind.lower()}": kind.group_kind
-    for kind in (EXTERNAL_SECRET, SECRET_STORE, CLUSTER_SECRET_STORE)
-}
-"""The paths of the operator's webhooks, and the kind that each is asked about."""
 
 _GROUP: Final = "admission.k8s.io/"
 _VERSIONS: Final = {f"{_GROUP}v1", f"{_GROUP}v1beta1"}

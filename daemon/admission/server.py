@@ -20,7 +20,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from syncret.config.catalog import Catalog
 from syncret.config.meta import GroupKind
 from syncret.daemon.admission.metrics import WebhookMetrics
-from syncret.daemon.admission.review import PATHS, NotAReview, reviewed
+from syncret.daemon.admission.review import NotAReview, reviewed
+from syncret.daemon.core.webhook_names import PATHS
 from syncret.daemon.ops.metrics import CONTENT_TYPE
 from syncret.daemon.short_turns import short_turns
 

@@ -22,6 +22,7 @@ INSTALLATION_FLAGS: Final = {
     "pull_secret": "--pull-secret",
     "network_policy": "--network-policy",
     "service_monitor": "--service-monitor",
+    "webhook": "--webhook",
     "set": "--set",
 }
 """By their attributes."""
@@ -32,7 +33,7 @@ _SEVERAL: Final = 2
 def installation_of(options: Namespace) -> "Installation":
     """What the flags say; what they leave out is as Installation has it. Raises ConfigError."""
     from syncret.daemon.install.installation import Installation
-    from syncret.daemon.install.parts import NetworkPolicy, Pod, ServiceAccount, ServiceMonitor
+    from syncret.daemon.install.parts import NetworkPolicy, Pod, ServiceAccount, ServiceMonitor, Webhook
 
     if not options.image:
         hint = "write --image REPOSITORY:TAG: `docker build -t REPOSITORY:TAG .` makes it"
@@ -52,6 +53,7 @@ def installation_of(options: Namespace) -> "Installation":
         disruption_budget=_budget(options.min_available, replicas),
         network_policy=NetworkPolicy() if options.network_policy else None,
         service_monitor=ServiceMonitor() if options.service_monitor else None,
+        webhook=Webhook(failure_policy=options.webhook) if options.webhook else None,
     )
 
 

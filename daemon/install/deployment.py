@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from syncret.daemon.install import webhook
 from syncret.daemon.install.metadata import ACCOUNT, ELECTS, SELECTOR, i, named
 from syncret.daemon.install.outline.nodes import (
     SPLICE,
@@ -46,6 +47,7 @@ _ARGUMENTS: Final[list[Outline]] = [
     when(i.health_port, Spliced(_set(text("healthListen=:", as_text(i.health_port))))),
     when(more(i.replicas, 1), Spliced(_set("leaderElection.enabled=true"))),
     when(i.generic_targets, Spliced(_set("allowGenericTargets=true"))),
+    *webhook.ARGUMENTS,
     each_pair(i.settings, lambda name, value: Spliced(_set(text(name, "=", value)))),
     each_pair(
         i.flags,
@@ -74,12 +76,13 @@ _CONTAINER: Final[dict[str, Outline]] = {
     "ports": [
         {"name": "metrics", "containerPort": i.port, "protocol": "TCP"},
         when(i.health_port, {"name": "live", "containerPort": i.health_port, "protocol": "TCP"}),
+        webhook.PORTS,
     ],
     "livenessProbe": given(i.pod.liveness),
     "readinessProbe": given(i.pod.readiness),
     "resources": given(i.pod.resources),
     "securityContext": given(i.pod.container_security_context),
-    "volumeMounts": [_RUN, Spliced(i.pod.volume_mounts)],
+    "volumeMounts": [_RUN, webhook.MOUNTS, Spliced(i.pod.volume_mounts)],
 }
 
 _POD: Final[dict[str, Outline]] = {
@@ -90,7 +93,11 @@ _POD: Final[dict[str, Outline]] = {
     "imagePullSecrets": when(i.pod.pull_secrets, [each(i.pod.pull_secrets, lambda name: {"name": name})]),
     "initContainers": given(i.pod.init_containers),
     "containers": [_CONTAINER, Spliced(i.pod.containers)],
-    "volumes": [{"name": _RUN["name"], "emptyDir": {"medium": "Memory"}}, Spliced(i.pod.volumes)],
+    "volumes": [
+        {"name": _RUN["name"], "emptyDir": {"medium": "Memory"}},
+        webhook.VOLUMES,
+        Spliced(i.pod.volumes),
+    ],
     "topologySpreadConstraints": when(
         i.pod.spread,
         [each(i.pod.spread, lambda one: merged({"labelSelector": {"matchLabels": SELECTOR}}, one))],

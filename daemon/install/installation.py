@@ -36,7 +36,10 @@ _LONGEST_NAME: Final = 40
 """Leaves room for what is appended, in names of at most 63 characters."""
 _LONGEST_NAMESPACE: Final = 63
 _IMAGE: Final = re.compile(r"[^\s:@]+(:[0-9]+/[^\s:@]+)?(:[\w][\w.-]*)?(@sha256:[0-9a-f]{64})?")
-_FIXED: Final = ("kubernetes", "namespace", "listen", "healthListen", "outputDir", "allowGenericTargets")
+_FIXED: Final = (
+    *("kubernetes", "namespace", "listen", "healthListen", "outputDir", "allowGenericTargets"),
+    *(f"webhook.{name}" for name in ("enabled", "port", "service", "secret", "certDir")),
+)
 """Settings that follow from other members of an installation."""
 
 
@@ -97,6 +100,9 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
             followed["leaderElection.enabled"] = "true"
         if self.generic_targets:
             followed["allowGenericTargets"] = "true"
+        if self.webhook is not None and not self.only_namespace and not self.webhook.separate:
+            followed["webhook.enabled"] = "true"
+            followed["webhook.port"] = str(self.webhook.port)
         return {**followed, **self.settings}
 
     @cached_property

@@ -214,3 +214,11 @@ class Webhook(Struct, frozen=True, kw_only=True):
     service: WebhookService | None = WebhookService()
     """None: it is expected to exist."""
     cert_manager: CertManager | None = None
+    cert_dir: str = "/tmp/certs"  # noqa: S108  # where a Secret is mounted, read-only
+    """Where files of the certificate are mounted, if they are: by cert-manager, or if it is separate."""
+    separate: bool = False
+    """Whether webhook and certificates are Deployments of their own, as ESO's are."""
+    replicas: int = 1
+    """Of the webhook, if it is separate."""
+    pod: Pod = Pod()
+    """Of what is separate."""

@@ -6,6 +6,7 @@ from typing import Final
 from syncret.config.catalog import Catalog
 from syncret.config.errors import ConfigError
 from syncret.config.meta import Document
+from syncret.daemon.install import webhook
 from syncret.daemon.install.deployment import DEPLOYMENT
 from syncret.daemon.install.installation import Installation, problems
 from syncret.daemon.install.metadata import ACCOUNT, INSTALLATION, i, named
@@ -36,6 +37,7 @@ def outlines(catalog: Catalog) -> Mapping[str, Sequence[Outline]]:
         "roles": roles(catalog),
         "deployment": [DEPLOYMENT],
         "traffic": TRAFFIC,
+        "webhook": webhook.OBJECTS,
         "objects": [each(i.objects, lambda one: one)],
     }
 

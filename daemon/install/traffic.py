@@ -15,6 +15,7 @@ from syncret.daemon.install.outline.nodes import (
     present,
     when,
 )
+from syncret.daemon.install.webhook import SERVED
 
 _PODS: Final = {"matchLabels": SELECTOR}
 
@@ -64,7 +65,8 @@ _INGRESS: Final[Outline] = [
     {
         "ports": [_port(i.port), when(i.health_port, _port(i.health_port))],
         "from": given(i.network_policy.clients),
-    }
+    },
+    when(SERVED, {"ports": [_port(i.webhook.port)]}),  # where API servers are is not known
 ]
 _POLICY: Final = when(
     i.network_policy,

@@ -96,6 +96,14 @@ def _installation(command: ArgumentParser) -> None:
         "--service-monitor", action="store_true", help="a ServiceMonitor, for the Prometheus operator"
     )
     group.add_argument(
+        "--webhook",
+        nargs="?",
+        choices=("Ignore", "Fail"),
+        const="Ignore",
+        help="an admission webhook, and what the API server does while it does not answer (default: Ignore); "
+        "not with --only-namespace",
+    )
+    group.add_argument(
         "--set",
         action="append",
         metavar="NAME=VALUE",

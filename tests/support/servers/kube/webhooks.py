@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from syncret.daemon.admission.review import PATHS
+from syncret.daemon.core.webhook_names import PATHS
 from tests.support.servers.kube.crds import until
 from tests.support.servers.kube.running import KubeApi
 

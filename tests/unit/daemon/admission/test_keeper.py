@@ -12,8 +12,9 @@ from aiohttp.test_utils import TestServer
 
 from syncret.config.meta import Document
 from syncret.daemon.admission.authority import DAY
-from syncret.daemon.admission.keeper import CRDS, PUBLISHED, CertificateKeeper, Place, certificates_of
+from syncret.daemon.admission.keeper import PUBLISHED, CertificateKeeper, Place, certificates_of
 from syncret.daemon.admission.rotation import OVERLAP, Wanted
+from syncret.daemon.core.webhook_names import CRDS
 from syncret.daemon.homes.contract import Conflict, StorageUnavailable
 from syncret.daemon.homes.kubernetes.api import ApiServer
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, FixedHeaders

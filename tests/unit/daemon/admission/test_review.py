@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from syncret.config.meta import Document, GroupKind
-from syncret.daemon.admission.review import PATHS, NotAReview, reviewed
+from syncret.daemon.admission.review import NotAReview, reviewed
+from syncret.daemon.core.webhook_names import PATHS
 from syncret.providers.registry import Registry
 
 CATALOG = Registry()
