@@ -1,13 +1,11 @@
-"""The daemon's own kubeconfig, as kubectl reads it: several files, contexts, certificates, tokens, programs.
+"""The kubeconfig of a daemon or of a person, as kubectl reads it: files, contexts, certificates, logins.
 
 A kubeconfig in a store's Secret is another matter: it may name neither files nor programs.
 """
 
-import asyncio
 import os
-import time
-from base64 import b64decode
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,20 +14,15 @@ from msgspec import Struct, field
 
 from syncret.config.meta import Document, is_object
 from syncret.config.text.yaml import parse_text
-from syncret.daemon.core.conditions import seconds
 from syncret.daemon.homes.contract import HomeUnusable
+from syncret.daemon.homes.kubernetes.logins import FileToken, FixedHeaders, Impersonation, Program
 from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Denied
 from syncret.providers.kit.auth.logins import bearer
-from syncret.providers.kit.http import Answer, Tls
+from syncret.providers.kit.http import Tls
 from syncret.providers.kit.kube.client import Login
 
-EXEC_TIMEOUT: Final = 60.0
-_MARGIN: Final = 10.0
-"""Seconds before its end at which a token of a program is asked for anew."""
-
-_RENEWED: Final = 60.0
-"""Seconds for which a token from a file is used before the file is read again."""
+PROXIES: Final = ("http://", "https://")
+PROXY_HINT: Final = "write http://HOST:PORT or https://HOST:PORT; SOCKS proxies cannot be used"
 
 
 class _Named(Struct):
@@ -54,6 +47,8 @@ class Access(Struct, frozen=True, kw_only=True):
     login: Login = field()
     namespace: str = ""
     """That of the context."""
+    proxy: str = ""
+    """The proxy to it; empty: as the environment says."""
 
 
 class _Entries(Struct):
@@ -84,12 +79,13 @@ class _Entries(Struct):
 def access(paths: str, context: str, environment: Mapping[str, str]) -> Access:
     """Read the kubeconfig files (several are separated by colons). Raises HomeUnusable."""
     entries = _Entries()
-    files = [Path(each).expanduser() for each in paths.split(":") if each]
-    for path in files:
+    for path in _existing([Path(each).expanduser() for each in paths.split(":") if each]):
         entries.take(path, _read(path))
     name = context or entries.current
     if not name:
-        raise HomeUnusable(f"{paths} has no current-context", hint="name one with the setting kubeContext")
+        raise HomeUnusable(
+            f"{paths} has no current-context", hint="name one with --context, or the setting context"
+        )
     chosen, _ = entries.get("context", name, paths)
     cluster, cluster_folder = entries.get("cluster", str(chosen.get("cluster") or ""), paths)
     user, user_folder = entries.get("user", str(chosen.get("user") or ""), paths)
@@ -101,9 +97,20 @@ def access(paths: str, context: str, environment: Mapping[str, str]) -> Access:
         certificate=_pem(user, "client-certificate", user_folder),
         key=_pem(user, "client-key", user_folder),
         verify=cluster.get("insecure-skip-tls-verify") is not True,
+        server_name=str(cluster.get("tls-server-name") or ""),
     )
-    login = _login(user, user_folder, environment)
-    return Access(server=server, tls=tls, login=login, namespace=str(chosen.get("namespace") or ""))
+    proxy = str(cluster.get("proxy-url") or "")
+    if proxy and not proxy.startswith(PROXIES):
+        raise HomeUnusable(f"{paths}: the proxy-url of context {name!r} is no HTTP proxy", hint=PROXY_HINT)
+    login = _login(user, user_folder, environment, cluster=_cluster_info(cluster, tls))
+    return Access(
+        server=server, tls=tls, login=login, namespace=str(chosen.get("namespace") or ""), proxy=proxy
+    )
+
+
+def _existing(files: Sequence[Path]) -> Sequence[Path]:
+    """Of several files those that are there, as for kubectl; one that stands alone must be."""
+    return [path for path in files if path.exists()] or files
 
 
 def _read(path: Path) -> _File:
@@ -139,164 +146,60 @@ def _pem(fields: Document, name: str, folder: Path) -> bytes:
         raise HomeUnusable(f"{path}: {error.strerror}", hint=f"the kubeconfig names it as {name}") from None
 
 
-def _login(user: Document, folder: Path, environment: Mapping[str, str]) -> Login:
+def _login(user: Document, folder: Path, environment: Mapping[str, str], *, cluster: Document) -> Login:
+    """What the user entry says, in the order in which kubectl looks at it. Raises HomeUnusable."""
+    as_whom = _impersonated(user)
+    login = _own_login(user, folder, environment, cluster)
+    return Impersonation(login, as_whom) if as_whom else login
+
+
+def _own_login(user: Document, folder: Path, environment: Mapping[str, str], cluster: Document) -> Login:
     if is_object(user.get("exec")):
-        return _Program(user["exec"], folder, environment)
+        return Program(user["exec"], folder, environment, cluster)
     if user.get("tokenFile"):
         return FileToken(folder / str(user["tokenFile"]))
-    if user.get("auth-provider"):
-        raise HomeUnusable(
-            "the kubeconfig has auth-provider, which Kubernetes no longer has", hint="use exec, or a token"
-        )
+    for gone, hint in _GONE.items():
+        if user.get(gone):
+            raise HomeUnusable(f"the kubeconfig has {gone}, which Kubernetes no longer has", hint=hint)
     token = str(user.get("token") or "")
     return FixedHeaders(bearer(SecretBytes(token.encode())) if token else {})
 
 
-Call = Callable[[Mapping[str, str]], Awaitable[Answer]]
+_GONE: Final = {
+    "auth-provider": "use exec, or a token",
+    "username": "use a token, a client certificate or exec",
+}
 
 
-class FixedHeaders:
-    """Headers that never change; none where a client certificate says who we are."""
-
-    def __init__(self, headers: Mapping[str, str]) -> None:
-        self._headers = headers
-
-    async def use(self, call: Call) -> Answer:
-        return await call(self._headers)
-
-
-class FileToken:
-    """A token in a file that is replaced before it expires."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._headers: Mapping[str, str] = {}
-        self._read_at = float("-inf")
-
-    async def use(self, call: Call) -> Answer:
-        """Make the call, and again with a token that is read anew if the server no longer knows us."""
-        answer = await call(self._current())
-        if answer.status != 401:  # noqa: PLR2004  # of HTTP
-            return answer
-        self._read_at = float("-inf")
-        return await call(self._current())
-
-    def _current(self) -> Mapping[str, str]:
-        if time.monotonic() - self._read_at > _RENEWED:
-            try:
-                text = self._path.read_bytes().strip()
-            except OSError as error:
-                raise Denied(
-                    f"the token file {self._path} cannot be read: {error.strerror}",
-                    hint="is the ServiceAccount's token mounted?",
-                ) from None
-            self._headers = bearer(SecretBytes(text))
-            self._read_at = time.monotonic()
-        return self._headers
+def _impersonated(user: Document) -> Mapping[str, str]:
+    """The headers of `as`: passed over, they would leave more rights than were meant. Raises HomeUnusable."""
+    name: object = user.get("as")
+    groups: Sequence[object] = user.get("as-groups") or ()
+    if not name:
+        return {}
+    if user.get("as-user-extra") or len(groups) > 1:
+        what = "as-user-extra" if user.get("as-user-extra") else "several as-groups"
+        raise HomeUnusable(f"the kubeconfig has {what}, which cannot be sent", hint="use another context")
+    headers = {"Impersonate-User": str(name)}
+    if user.get("as-uid"):
+        headers["Impersonate-Uid"] = str(user["as-uid"])
+    if groups:
+        headers["Impersonate-Group"] = str(groups[0])
+    return headers
 
 
-class _Variable(Struct):
-    name: str
-    value: str
-
-
-class _Exec(Struct, rename="camel"):
-    command: str
-    api_version: str = "client.authentication.k8s.io/v1"
-    args: list[str] | None = None
-    env: list[_Variable] | None = None
-
-
-class _Credential(Struct, rename="camel"):
-    token: str = ""
-    expiration_timestamp: str = ""
-
-
-class _Answered(Struct):
-    status: _Credential
-
-
-class _Program:
-    """A token that a program prints, until it expires or is refused."""
-
-    def __init__(self, spec: Document, folder: Path, environment: Mapping[str, str]) -> None:
-        try:
-            self._spec = msgspec.convert(spec, type=_Exec)
-        except msgspec.ValidationError as error:
-            raise HomeUnusable(f"the kubeconfig: exec: {error}") from None
-        command = self._spec.command
-        self._command = str(folder / command) if "/" in command else command
-        self._environment = {
-            **environment,
-            **{each.name: each.value for each in self._spec.env or ()},
-            "KUBERNETES_EXEC_INFO": msgspec.json.encode(
-                {
-                    "apiVersion": self._spec.api_version,
-                    "kind": "ExecCredential",
-                    "spec": {"interactive": False},
-                }
-            ).decode(),
-        }
-        self._current: tuple[Mapping[str, str], float] | None = None
-        self._asking = asyncio.Lock()
-
-    async def use(self, call: Call) -> Answer:
-        """Make the call, and again with a new token if the server no longer knows us."""
-        headers = await self._headers()
-        answer = await call(headers)
-        if answer.status != 401:  # noqa: PLR2004  # of HTTP
-            return answer
-        if self._current is not None and self._current[0] is headers:
-            self._current = None
-        return await call(await self._headers())
-
-    async def _headers(self) -> Mapping[str, str]:
-        async with self._asking:
-            if self._current is None or time.time() > self._current[1]:
-                self._current = await self._ask()
-            return self._current[0]
-
-    async def _ask(self) -> tuple[Mapping[str, str], float]:
-        arguments: Sequence[str] = self._spec.args or ()
-        try:
-            process = await asyncio.create_subprocess_exec(
-                self._command,
-                *arguments,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                env=self._environment,
-            )
-        except OSError as error:
-            raise Denied(
-                f"the program {self._command} of the kubeconfig cannot be run: {error.strerror}",
-                hint="install it, or use a token",
-            ) from None
-        try:
-            async with asyncio.timeout(EXEC_TIMEOUT):
-                output, _ = await process.communicate()
-        except TimeoutError:
-            process.kill()
-            raise Denied(f"the program {self._command} of the kubeconfig gave no token in time") from None
-        finally:
-            if process.returncode is None:
-                process.kill()
-        if process.returncode:
-            raise Denied(f"the program {self._command} of the kubeconfig ended with {process.returncode}")
-        return self._token_in(output)
-
-    def _token_in(self, output: bytes) -> tuple[Mapping[str, str], float]:
-        try:
-            status = msgspec.json.decode(output, type=_Answered).status
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            status = _Credential()
-        if not status.token:
-            raise Denied(
-                f"the program {self._command} of the kubeconfig printed no token",
-                hint="it must print an ExecCredential as JSON",
-            )
-        expires = seconds(status.expiration_timestamp)
-        headers = bearer(SecretBytes(status.token.encode()))
-        return headers, float("inf") if expires is None else expires - _MARGIN
+def _cluster_info(cluster: Document, tls: Tls) -> Document:
+    """The cluster as programs are told of it that ask for it (provideClusterInfo)."""
+    info: Document = {"server": str(cluster.get("server") or "")}
+    for name in ("insecure-skip-tls-verify", "tls-server-name", "proxy-url"):
+        if cluster.get(name):
+            info[name] = cluster[name]
+    if tls.ca:
+        info["certificate-authority-data"] = b64encode(tls.ca).decode()
+    for extension in cluster.get("extensions") or ():
+        if is_object(extension) and extension.get("name") == "client.authentication.k8s.io/exec":
+            info["config"] = extension.get("extension")
+    return info
 
 
 def kubeconfig_paths(setting: str, environment: Mapping[str, str]) -> str:

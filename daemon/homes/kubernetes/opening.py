@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -19,8 +20,9 @@ from syncret.daemon.homes.contract import HomeError, HomeProblem, HomeUnusable
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
-from syncret.daemon.homes.kubernetes.kubeconfig import Access, FileToken, access, kubeconfig_paths
+from syncret.daemon.homes.kubernetes.kubeconfig import Access, access, kubeconfig_paths
 from syncret.daemon.homes.kubernetes.leases import ApiLeases
+from syncret.daemon.homes.kubernetes.logins import FileToken, pair_of
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.http import Http, Timeouts, Tls
@@ -95,16 +97,18 @@ def _shut() -> float:
 @asynccontextmanager
 async def http_to(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Http, None]:
     """A client of that server, until the block is left. Raises HomeUnusable."""
-    http = Http(
-        chosen.server,
-        tls=chosen.tls,
-        timeouts=Timeouts(connect=10.0, total=TIMEOUT),
-        largest=LARGEST,
-        connections=connections,  # each stream holds one; the engine bounds the writes
-        network=None,
-        parses=False,
-    )
     try:
+        certificate, key = await pair_of(chosen.login)
+        http = Http(
+            chosen.server,
+            tls=replace(chosen.tls, certificate=certificate, key=key) if certificate else chosen.tls,
+            timeouts=Timeouts(connect=10.0, total=TIMEOUT),
+            largest=LARGEST,
+            connections=connections,  # each stream holds one; the engine bounds the writes
+            network=None,
+            parses=False,
+            proxy=chosen.proxy,
+        )
         await http.__aenter__()
     except SyncError as error:
         raise HomeUnusable(str(error), hint=error.hint) from None

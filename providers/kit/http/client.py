@@ -8,16 +8,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, NamedTuple, Self
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from typing import TYPE_CHECKING, Final, Self
+from urllib.parse import urlencode, urljoin, urlsplit
 
 from syncret.providers.answer_memory import AnswerMemory, TooLarge, call_share
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.bodies import BUFFER, LARGEST, read_body
-from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.streams import Stream
+from syncret.providers.kit.http.targets import Target, target_of
 from syncret.providers.kit.http.tls import GOODBYE_HANGS, SYSTEM, Tls
 from syncret.providers.network import Network
 
@@ -28,11 +27,9 @@ if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no s
 CONNECTIONS: Final = 100
 """Connections of one client; calls are limited by the store's token bucket."""
 
-_PORTS: Final = {"http": 80, "https": 443}
 _REDIRECTS: Final = {301, 302, 303, 307, 308}
 _SAME_METHOD: Final = {307, 308}
 _MOST_REDIRECTS: Final = 5
-_AS_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"
 _LARGEST_UNREAD: Final = 64 * 1024
 """Bytes of a body that nobody wants which are read, so that its connection can be used again."""
 
@@ -53,14 +50,6 @@ class Timeouts:
     """From the first byte sent to the last byte read, redirects included."""
 
 
-class _Target(NamedTuple):
-    url: str
-    origin: str
-    server: str
-    host: str
-    proxy: str | None
-
-
 class Http:
     """An HTTP client. Use it as a context manager: leaving the block closes its connections.
 
@@ -79,6 +68,7 @@ class Http:
             requests, such as those to the metadata server of its cloud.
         parses: whether responses are parsed as a whole.
         names_servers: whether errors name the server; not if its name is made of values.
+        proxy: the URL of the proxy for all requests; empty: as the environment says.
     """
 
     def __init__(  # noqa: PLR0913  # options, all by name
@@ -95,6 +85,7 @@ class Http:
         network: Network | None,
         parses: bool = True,
         names_servers: bool = True,
+        proxy: str = "",
     ) -> None:
         self.base = base.rstrip("/")
         self._tls = tls
@@ -111,6 +102,7 @@ class Http:
         self._memory = AnswerMemory() if network is None else network.answers
         self._parses = parses
         self._names_servers = names_servers
+        self._proxy = proxy
         self._session: aiohttp.ClientSession | None = None
         self._by_proxy: aiohttp.ClientSession | None = None
 
@@ -177,6 +169,7 @@ class Http:
                 URL(target.url, encoded=True),
                 headers=headers,
                 proxy=target.proxy,
+                server_hostname=self._tls.server_name or None,
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(sock_connect=self._timeouts.connect, sock_read=silence),
             )
@@ -234,7 +227,7 @@ class Http:
             timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
         )
 
-    def _session_for(self, target: _Target, doing: str) -> "aiohttp.ClientSession":
+    def _session_for(self, target: Target, doing: str) -> "aiohttp.ClientSession":
         """The pool for a server. A proxy is the daemon's own choice: it judges what the name leads to."""
         if self._network is not None:
             try:
@@ -250,7 +243,7 @@ class Http:
     async def _exchange(
         self,
         method: str,
-        target: _Target,
+        target: Target,
         doing: str,
         headers: Mapping[str, str],
         body: Body | None,
@@ -273,6 +266,7 @@ class Http:
                     headers=headers,
                     data=None if body is None else body.content,
                     proxy=target.proxy,
+                    server_hostname=self._tls.server_name or None,
                     allow_redirects=False,
                     skip_auto_headers=("Content-Type",),
                 ) as response:
@@ -318,11 +312,11 @@ class Http:
             url += ("&" if "?" in url else "?") + urlencode(params)
         return url
 
-    def _target(self, url: str, doing: str) -> _Target:
-        target = _target(url, doing)
+    def _target(self, url: str, doing: str) -> Target:
+        target = target_of(url, doing, self._proxy)
         return target if self._names_servers else target._replace(server="the server")
 
-    def _redirected(self, answer: Answer, method: str, target: _Target, location: str) -> _Target:
+    def _redirected(self, answer: Answer, method: str, target: Target, location: str) -> Target:
         try:
             joined = urljoin(target.url, location)
         except ValueError:  # an address in brackets that is none
@@ -346,7 +340,7 @@ class Http:
     def is_own_server(self, url: str) -> bool:
         """Whether an absolute URL is on the server of `base`, after normalizing host and port."""
         try:
-            return _target(url, "").origin == _target(self.base, "").origin
+            return target_of(url, "").origin == target_of(self.base, "").origin
         except Malformed:
             return False
 
@@ -357,30 +351,6 @@ class Http:
 
 def _is_wanted(status: int, accept: Collection[int]) -> bool:
     return 200 <= status < 300 or status in accept  # noqa: PLR2004  # statuses of HTTP
-
-
-def _target(url: str, doing: str) -> _Target:
-    """The URL as it is sent: characters that are invalid in a request line are quoted."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port or _PORTS.get(parts.scheme, 0)
-    except ValueError:
-        parts, port = urlsplit(""), 0
-    host = parts.hostname
-    if parts.scheme not in _PORTS or not host:
-        raise Malformed(
-            f"{doing}: the URL is not one of an HTTP server", hint="write it with https:// and the host"
-        )
-    origin = f"{parts.scheme}://{host}:{port}"
-    server = host if port == _PORTS[parts.scheme] else f"{host}:{port}"
-    proxy = proxy_for(parts.scheme, host, port, ADDRESSES)
-    return _Target(_sendable(url.partition("#")[0], doing), origin, server, host, proxy)
-
-
-def _sendable(url: str, doing: str) -> str:
-    with suppress(UnicodeEncodeError):
-        return quote(url, safe=_AS_WRITTEN)
-    raise Malformed(f"{doing}: the URL holds bytes that are no text", hint="leave them out, or encode them")
 
 
 def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:

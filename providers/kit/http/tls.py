@@ -29,6 +29,8 @@ class Tls:
     key: bytes = field(default=b"", repr=False)
     verify: bool = True
     """False accepts any certificate: only if the store's spec asks for it."""
+    server_name: str = ""
+    """The name that the server's certificate must have; empty: that of the URL."""
 
     @property
     def plain(self) -> bool:

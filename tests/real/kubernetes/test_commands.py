@@ -236,6 +236,50 @@ def test_a_right_that_is_missing_is_named_and_the_rest_is_shown(few: Ask) -> Non
     assert 'cannot patch resource "externalsecrets"' in refused.stderr
 
 
+def test_the_forms_of_a_kubeconfig(tmp_path: Path, cluster: Cluster) -> None:
+    """Rights come from a certificate, from a program, from a file, or from who one acts as."""
+    api, namespace = cluster.api, cluster.namespace
+    account = api.account(namespace, READS)
+    token = api.token(namespace, account)
+    (tmp_path / "token").write_text(token)
+    pair = api.certificate("someone", "system:masters")
+    for name, content in {"client.crt": pair.certificate, "client.key": pair.key}.items():
+        (tmp_path / name).write_bytes(content)
+    credential = {
+        "status": {"clientCertificateData": pair.certificate.decode(), "clientKeyData": pair.key.decode()}
+    }
+    (tmp_path / "credential").write_text(json.dumps(credential))
+    expires = {"status": {"token": token, "expirationTimestamp": "2999-01-01T00:00:00Z"}}
+    (tmp_path / "expires").write_text(json.dumps(expires))
+    user = f"system:serviceaccount:{namespace}:{account}"
+    path = kubeconfig_of(tmp_path, api, namespace)
+    document = json.loads(path.read_text())
+    forms: dict[str, tuple[Document, int]] = {
+        "certificate": ({"client-certificate": "client.crt", "client-key": "client.key"}, 0),
+        "program with a certificate": (
+            {"exec": {"command": "cat", "args": [f"{tmp_path}/credential"]}},
+            0,
+        ),
+        "program with a token": ({"exec": {"command": "cat", "args": [f"{tmp_path}/expires"]}}, 3),
+        "file": ({"tokenFile": "token"}, 3),
+        "another": ({"token": ADMIN, "as": user}, 3),
+    }
+    for name, (who, code) in forms.items():
+        document["users"][0]["user"] = who
+        path.write_text(json.dumps(document))
+        assert asked_by(path)("status", "--failing").returncode == 0, name
+        assert asked_by(path)("refresh", "es/e").returncode == code, name
+    document["clusters"][0]["cluster"] |= {
+        "server": api.url.replace("127.0.0.1", "localhost"),
+        "tls-server-name": "127.0.0.1",
+    }
+    path.write_text(json.dumps(document))
+    assert asked_by(path)("status", "--failing").returncode == 0
+    del document["clusters"][0]["cluster"]["tls-server-name"]
+    path.write_text(json.dumps(document))
+    assert asked_by(path)("status").returncode == 3
+
+
 def test_a_server_that_is_not_there(tmp_path: Path, api: KubeApi) -> None:
     path = kubeconfig_of(tmp_path, api, "default")
     document = json.loads(path.read_text())

@@ -11,6 +11,8 @@ import yaml
 from syncret.config.meta import Document
 from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.homes.kubernetes.kubeconfig import access, kubeconfig_paths
+from syncret.daemon.homes.kubernetes.logins import pair_of
+from syncret.daemon.homes.kubernetes.opening import own_access
 from syncret.providers.errors import Denied
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.kube.client import Login
@@ -96,6 +98,86 @@ async def test_a_token_file_is_read_again_when_its_token_is_refused(tmp_path: Pa
         await asked(login, server)
 
 
+def test_of_several_files_those_that_are_missing_are_passed_over(tmp_path: Path) -> None:
+    there = written(tmp_path / "there", config())
+    assert access(f"{tmp_path}/gone:{there}", "", {}).server == "https://k:6443"
+    with pytest.raises(HomeUnusable, match="No such file"):
+        access(f"{tmp_path}/gone:{tmp_path}/lost", "", {})
+
+
+def test_a_server_may_have_another_name_and_a_proxy(tmp_path: Path) -> None:
+    cluster = {"tls-server-name": "api.example", "proxy-url": "http://user:word@proxy:3128"}
+    found = access(written(tmp_path / "config", config(cluster=cluster)), "", {})
+    assert (found.tls.server_name, found.proxy) == ("api.example", "http://user:word@proxy:3128")
+
+
+async def test_another_user_is_impersonated(tmp_path: Path) -> None:
+    user = {"token": "t", "as": "jane", "as-uid": "7", "as-groups": ["devs"]}
+    login = access(written(tmp_path / "config", config(user)), "", {}).login
+    seen: list[Mapping[str, str]] = []
+
+    async def call(headers: Mapping[str, str]) -> Answer:
+        seen.append(headers)
+        return Answer("asking", 200, {}, b"")
+
+    await login.use(call)
+    assert seen == [
+        {
+            "Authorization": "Bearer t",
+            "Impersonate-User": "jane",
+            "Impersonate-Uid": "7",
+            "Impersonate-Group": "devs",
+        }
+    ]
+
+
+async def test_a_program_may_give_a_certificate_and_be_told_of_the_cluster(tmp_path: Path) -> None:
+    user = program(tmp_path, {"clientCertificateData": "a certificate", "clientKeyData": "its key"})
+    user["exec"] |= {"provideClusterInfo": True, "args": ["$KUBERNETES_EXEC_INFO"]}
+    script = tmp_path / "login"
+    script.write_text(f'#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" > {tmp_path}/told\ncat {tmp_path}/answer\n')
+    (tmp_path / "ca.crt").write_bytes(b"the ca")
+    settings = {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "x"}}
+    cluster = {"certificate-authority": "ca.crt", "tls-server-name": "api.example", "extensions": [settings]}
+    path = written(tmp_path / "config", config(user, cluster))
+    login = access(path, "", {"PATH": "/usr/bin:/bin"}).login
+    assert await pair_of(login) == (b"a certificate", b"its key")
+    assert "its key" not in repr(await pair_of(login))
+    told = json.loads((tmp_path / "told").read_text())
+    assert told["spec"]["cluster"] == {
+        "server": "https://k:6443",
+        "tls-server-name": "api.example",
+        "certificate-authority-data": b64encode(b"the ca").decode(),
+        "config": {"audience": "x"},
+    }
+    (tmp_path / "answer").write_text(json.dumps({"status": {"clientCertificateData": "another"}}))
+    with pytest.raises(Denied, match="another client certificate"):
+        await asked(login, Server())
+
+
+async def test_in_a_pod_the_account_is_read_from_its_mount(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("t")
+    (tmp_path / "ca.crt").write_bytes(b"the ca")
+    pod = {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "6443"}
+    found = own_access("", "", pod, mount=tmp_path)
+    assert (found.server, found.tls.ca) == ("https://[fd00::1]:6443", b"the ca")
+    assert await asked(found.login, Server("t")) == 200
+    (tmp_path / "ca.crt").unlink()
+    with pytest.raises(HomeUnusable, match=r"ca\.crt"):
+        own_access("", "", pod, mount=tmp_path)
+
+
+def test_a_kubeconfig_that_is_named_comes_before_the_pod(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("t")
+    path = written(tmp_path / "config", config())
+    pod = {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+    assert own_access(path, "", pod, mount=tmp_path).server == "https://k:6443"
+    assert own_access("", "one", {**pod, "KUBECONFIG": path}, mount=tmp_path).server == "https://k:6443"
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert own_access("", "", {**pod, "KUBECONFIG": path}, mount=empty).server == "https://k:6443"
+
+
 def program(folder: Path, status: Document, *, code: int = 0) -> Document:
     """An `exec` entry: a program that counts its calls and prints a credential."""
     (folder / "answer").write_text(json.dumps({"kind": "ExecCredential", "status": status}))
@@ -135,7 +217,7 @@ async def test_a_refused_token_is_asked_for_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("status", "code", "problem"),
     [
-        pytest.param({}, 0, "printed no token", id="no token"),
+        pytest.param({}, 0, "printed neither a token", id="no token"),
         pytest.param({"token": "secret"}, 3, "ended with 3", id="failed"),
     ],
 )
@@ -162,6 +244,13 @@ async def test_a_program_that_fails_is_named(
         pytest.param(config({"client-key-data": "%"}), "not base64", id="data"),
         pytest.param(config({"auth-provider": {"name": "gcp"}}), "no longer has", id="auth provider"),
         pytest.param(config({"exec": {}}), "exec", id="no command"),
+        pytest.param(
+            config({"exec": {"command": "x", "interactiveMode": "Always"}}), "on a terminal", id="interactive"
+        ),
+        pytest.param(config({"username": "u", "password": "p"}), "no longer has", id="password"),
+        pytest.param(config({"as": "j", "as-groups": ["a", "b"]}), "several as-groups", id="groups"),
+        pytest.param(config({"as": "j", "as-user-extra": {"a": ["b"]}}), "as-user-extra", id="extra"),
+        pytest.param(config(cluster={"proxy-url": "socks5://p:1"}), "no HTTP proxy", id="socks"),
     ],
 )
 def test_what_cannot_be_used_is_said(tmp_path: Path, document: object, problem: str) -> None:

@@ -419,3 +419,13 @@ async def test_a_proxy_is_asked_for_what_is_not_here(
             await http.request("GET", "/a", doing="reading")
 
     assert [request.host for request in echo.seen] == ["elsewhere.example"]
+
+
+async def test_a_proxy_of_its_own_comes_before_that_of_the_environment(
+    echo: Echo, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("NO_PROXY", ".example")
+    async with Http("http://elsewhere.example", network=None, proxy=url) as http:
+        await http.request("GET", "/a", doing="reading")
+    assert [request.host for request in echo.seen] == ["elsewhere.example"]

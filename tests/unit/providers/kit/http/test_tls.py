@@ -44,6 +44,17 @@ async def test_a_bundle_is_trusted(authority: Authority, tmp_path: Path) -> None
         assert await ask(url, Tls(ca=bundle)) == {"client": False}
 
 
+async def test_a_server_may_have_the_certificate_of_another_name(
+    authority: Authority, tmp_path: Path
+) -> None:
+    async with served(all_to(ok), authority.server(tmp_path, "api.example")) as url:
+        assert await ask(url, Tls(ca=authority.pem, server_name="api.example")) == {"client": False}
+        with pytest.raises(SyncError, match=r"certificate|name"):
+            await ask(url, Tls(ca=authority.pem))
+        with pytest.raises(SyncError, match=r"certificate|name"):
+            await ask(url, Tls(ca=authority.pem, server_name="other.example"))
+
+
 async def test_a_client_certificate_is_shown(authority: Authority, tmp_path: Path) -> None:
     pair = authority.pair("client")
     before = open_files()

@@ -1,0 +1,49 @@
+"""Where a request goes: its URL as it is sent, the server for messages, and the proxy."""
+
+from contextlib import suppress
+from typing import Final, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.environment import ADDRESSES
+from syncret.providers.kit.http.proxies import proxy_for
+
+_PORTS: Final = {"http": 80, "https": 443}
+_AS_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"
+
+
+class Target(NamedTuple):
+    """Where a request goes."""
+
+    url: str
+    origin: str
+    server: str
+    host: str
+    proxy: str | None
+
+
+def target_of(url: str, doing: str, proxy: str = "") -> Target:
+    """The URL as it is sent: characters that are invalid in a request line are quoted. Raises Malformed.
+
+    Without a proxy, the one that the environment names for the server.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError:
+        parts, port = urlsplit(""), 0
+    host = parts.hostname
+    if parts.scheme not in _PORTS or not host:
+        raise Malformed(
+            f"{doing}: the URL is not one of an HTTP server", hint="write it with https:// and the host"
+        )
+    origin = f"{parts.scheme}://{host}:{port}"
+    server = host if port == _PORTS[parts.scheme] else f"{host}:{port}"
+    through = proxy or proxy_for(parts.scheme, host, port, ADDRESSES)
+    return Target(_sendable(url.partition("#")[0], doing), origin, server, host, through)
+
+
+def _sendable(url: str, doing: str) -> str:
+    with suppress(UnicodeEncodeError):
+        return quote(url, safe=_AS_WRITTEN)
+    raise Malformed(f"{doing}: the URL holds bytes that are no text", hint="leave them out, or encode them")
