@@ -311,6 +311,10 @@ class Settings(Group, frozen=True):
     """Bytes that the answers of all stores may take in memory; readers wait for room. Example: 134217728"""
     idle_close: Seconds = 900.0
     """When an unused client is closed. Example: 5m"""
+    trusted_ca_file: str = ""
+    """Authorities in PEM that are trusted beside the system's, where a store names none. The file may be
+    absent and is read again when it changes; what was trusted once is until the end.
+    Example: /etc/syncret/trusted-ca/ca-bundle.crt"""
     egress: Egress = Egress()
 
     template_time: Seconds = 0.1

@@ -34,6 +34,7 @@ from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
 from syncret.daemon.engine.sessions.pool import SessionPool, Substitute
 from syncret.daemon.engine.templates import TemplateLimits, Templates
 from syncret.daemon.homes.contract import Home
+from syncret.daemon.trusted_ca import trusted_ca
 from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 
@@ -80,6 +81,7 @@ async def run_engine(
         return found if hooks.generator is None else hooks.generator(found)
 
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(trusted_ca(settings.trusted_ca_file))
         sessions = await stack.enter_async_context(
             SessionPool(
                 registry,

@@ -43,7 +43,7 @@ class Tls:
         For each connection asyncio takes 256 kB to read into; a home in a cluster has a hundred of them.
         """
         sslproto.SSLProtocol.max_size = _BUFFER
-        return True if self.plain else self.context()
+        return _extended.context or True if self.plain else self.context()
 
     def context(self) -> ssl.SSLContext:
         """A context; those without a client certificate are shared. Raises Malformed for invalid PEM."""
@@ -56,6 +56,32 @@ class Tls:
 
 SYSTEM: Final = Tls()
 """The system's trust store, and no client certificate."""
+
+
+class _Extended:
+    """The system's trust store with more authorities, one for the process; None until there are any."""
+
+    context: ssl.SSLContext | None = None
+
+
+_extended: Final = _Extended()
+
+
+def trust_also(authorities: bytes) -> None:
+    """Trust these, in PEM, wherever the system's are trusted: connections that are made from now on do.
+
+    None is ever taken away again. Raises Malformed.
+    """
+    try:
+        context = _extended.context or ssl.create_default_context()
+        context.load_verify_locations(cadata=authorities.decode("ascii"))
+    except (ssl.SSLError, ValueError):
+        bad = True
+    else:
+        bad, _extended.context = False, context
+    if bad:
+        hint = "it must be -----BEGIN CERTIFICATE----- blocks"
+        raise Malformed("the file holds no readable PEM certificate", hint=hint)
 
 
 @lru_cache(maxsize=_CONTEXTS)
