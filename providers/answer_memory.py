@@ -167,7 +167,8 @@ class Share:
         self._memory.grant()
 
     def release(self) -> None:
-        """Hold nothing any more."""
+        """Hold nothing any more, for no run."""
+        self.askers = []
         if self.size:
             self.add(-self.size)
 

@@ -79,6 +79,10 @@ class Egress:
         )
 
 
+MOST_KEPT: Final = 512
+"""Connections that are open when none is kept idle any more: with its pool one takes 15 kB. A store that is
+not read for 15 seconds has none anyway."""
+
 SCARCE: Final = 128
 """Connections below which a client of an SDK, whose pool cannot be told to close them, keeps none."""
 
@@ -100,6 +104,7 @@ class ConnectionBudget:
         self._calls = calls
         self._of_one = max(1, calls / 2)
         self._connections = connections
+        self._kept = min(connections, MOST_KEPT)
         self._running: Counter[str] = Counter()
         self._in_progress = 0
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
@@ -109,7 +114,7 @@ class ConnectionBudget:
     @property
     def crowded(self) -> bool:
         """Whether so many connections are open that none should be kept without need."""
-        return self.open >= self._connections
+        return self.open >= self._kept
 
     @property
     def scarce(self) -> bool:
@@ -212,6 +217,8 @@ class _Turn(AbstractAsyncContextManager[None]):
 
 class _CountedSocket(socket.socket):
     """A socket that reports when it is closed."""
+
+    __slots__ = ("_on_close",)
 
     def __init__(self, family: int, kind: int, protocol: int, *, on_close: Callable[[], None]) -> None:
         super().__init__(family, kind, protocol)

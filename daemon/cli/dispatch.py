@@ -27,8 +27,12 @@ COMPLETE: Final = "__complete"
 _STREAMS: Final = ("stdin", "stdout", "stderr")
 NEW_OBJECTS: Final = 10_000
 """The threshold of the garbage collector. Python's 700 cost a sixth of a sync: most objects stay in use."""
-_YOUNG_PASSES: Final = 50
-"""Passes over new objects for one over older ones, of which a first sync leaves nearly none as garbage."""
+
+_YOUNG_PASSES: Final = 10
+"""Passes over new objects for one over those that outlived them: 500,000 hold the event loop for 200 ms."""
+
+_OLDER_PASSES: Final = 50
+"""Those passes for one over all objects, of which a first sync leaves nearly none as garbage."""
 
 
 def dispatch(arguments: Sequence[str] | None) -> int:
@@ -66,7 +70,7 @@ def _run(arguments: Sequence[str] | None, *, own_process: bool) -> int:
     command = import_module(f"syncret.daemon.cli.commands.{options.module}")
     if own_process:
         gc.freeze()
-        gc.set_threshold(NEW_OBJECTS, _YOUNG_PASSES)
+        gc.set_threshold(NEW_OBJECTS, _YOUNG_PASSES, _OLDER_PASSES)
         gc.enable()
         raise_keyboard_interrupt()
     code: int = command.run(options)

@@ -235,10 +235,12 @@ class CallWork:
                 return result
 
     def end(self) -> None:
-        """Give back the memory."""
+        """Give back the memory, and let go of the payers: what a call leaves open lives in its context."""
         self.ended = True
         for payer, memory in self._borrowed:
             payer.give_back(memory)
+        self._borrowed.clear()
+        self._payers = ()
 
 
 call_work: Final[ContextVar[CallWork | None]] = ContextVar("call_work", default=None)

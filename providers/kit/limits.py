@@ -7,7 +7,6 @@ fail at once with the time of the next one, so that one store does not fill the 
 
 import asyncio
 import math
-from collections import deque
 from typing import Final, NamedTuple
 
 from syncret.providers.errors import Throttled
@@ -118,7 +117,8 @@ class Limiter:
         self._loop = asyncio.get_running_loop()
         self._bucket = Bucket(rate, burst, self._loop.time())
         self._max_wait = max_wait
-        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._waiters: dict[asyncio.Future[None], None] = {}
+        """In their order; an empty deque takes ten times the memory, and there are thousands of stores."""
         self._timer: asyncio.TimerHandle | None = None
         self._calls = 0
         self._waited = 0.0
@@ -177,15 +177,15 @@ class Limiter:
 
     async def _wait(self) -> None:
         waiter: asyncio.Future[None] = self._loop.create_future()
-        self._waiters.append(waiter)
+        self._waiters[waiter] = None
         self._grant()
         try:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 self._bucket.refund()
-            elif waiter in self._waiters:
-                self._waiters.remove(waiter)
+            else:
+                self._waiters.pop(waiter, None)
             self._grant()
             raise
 
@@ -199,7 +199,8 @@ class Limiter:
             if delay:
                 self._timer = self._loop.call_later(delay, self._grant)
                 return
-            waiter = self._waiters.popleft()
+            waiter = next(iter(self._waiters))
+            del self._waiters[waiter]
             if not waiter.done():
                 self._bucket.spend()
                 waiter.set_result(None)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Final, TypeAlias
 
@@ -44,8 +44,10 @@ class SharedClient:
         self._ready: asyncio.Future[Client] = self._loop.create_future()
         self._users = 0
         self._left = self._loop.time()
-        self._stir = asyncio.Event()
+        self._stirred: asyncio.Future[None] = self._loop.create_future()
+        """Done when it is worth a look whether anybody still uses the client."""
         self.retired = False
+        self._is_entered = False
         self._task = around.clients.start(self._live(), name=f"client {name}")
 
     @property
@@ -80,17 +82,18 @@ class SharedClient:
         self._users -= 1
         self._left = self._loop.time()
         if not self._users:
-            self._stir.set()
+            self._stir()
 
     def close_when_unused(self) -> None:
         """Take no more callers; the client is closed when the last one has left."""
         self.retired = True
-        self._stir.set()
+        self._stir()
 
     async def _live(self) -> None:
-        stack = AsyncExitStack()
+        opening: AbstractAsyncContextManager[Client] | None = None
         try:
-            client = await self._opened(stack)
+            opening = self._open_client()
+            client = await self._opened(opening)
             self._ready.set_result(client)
             self._on_open(None)
             await self._until_unused()
@@ -102,18 +105,21 @@ class SharedClient:
             self._fail(error)
         finally:
             self.retired = True
-            await self._close(stack)
+            if opening is not None and self._is_entered:
+                await self._close(opening)
 
-    async def _opened(self, stack: AsyncExitStack) -> Client:
+    async def _opened(self, opening: AbstractAsyncContextManager[Client]) -> Client:
         limit = self._around.settings.call_timeout
         problem = f"the secret manager could not be connected to within {limit:g} s"
         late = Unavailable(problem, problem=problem)
         share = Share(self._around.network.answers, self._name)
-        call_share.set(share)
+        token = call_share.set(share)
         try:
             turn = self._around.network.connections.turn(self._name)
             async with turn, within(limit, late) as share.timer:
-                return await stack.enter_async_context(self._open_client())
+                client = await opening.__aenter__()
+                self._is_entered = True
+                return client
         except Unavailable as error:
             if error is late and share.server:
                 problem = f"{share.server} could not be connected to within {limit:g} s"
@@ -122,6 +128,7 @@ class SharedClient:
         finally:
             share.ended, share.timer = True, None
             share.release()
+            call_share.reset(token)
 
     async def _until_unused(self) -> None:
         idle = self._around.settings.idle_close
@@ -131,16 +138,23 @@ class SharedClient:
                 wait = self._left + idle - self._loop.time()
                 if wait <= 0:
                     return
-            self._stir.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await self._stir.wait()
+            self._stirred = self._loop.create_future()
+            timer = None if wait is None else self._loop.call_later(wait, self._stir)
+            try:
+                await self._stirred
+            finally:
+                if timer is not None:
+                    timer.cancel()
 
-    async def _close(self, stack: AsyncExitStack) -> None:
+    def _stir(self) -> None:
+        if not self._stirred.done():
+            self._stirred.set_result(None)
+
+    async def _close(self, opened: AbstractAsyncContextManager[Client]) -> None:
         failed = ""
         try:
             async with asyncio.timeout(CLOSE_WITHIN):
-                await stack.aclose()
+                await opened.__aexit__(None, None, None)
         except Exception as error:  # noqa: BLE001  # a client that does not close is reported, and no reason to stop
             failed = type(error).__name__
         if self.opened:

@@ -28,9 +28,10 @@ class TaskOwner:
 
         It belongs to no run: the context variables of the run that happens to start it do not reach it.
         """
-        task = asyncio.create_task(work, name=name, context=Context())
+        context = Context()
+        task = asyncio.create_task(work, name=name, context=context)
         self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._ended, context=context)
         return task
 
     def hand_over(self, other: "TaskOwner") -> None:

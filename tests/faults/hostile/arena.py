@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
-from tests.faults.hostile.manifests import API, NAME, NAMESPACE, Document, Hostile, written
+from tests.faults.hostile.manifests import API, NAME, Document, Hostile, written
 from tests.real.e2e.manifests import replaced
 from tests.real.e2e.process import ROOT, Daemon, SocketConnection, body_of, daemon
 from tests.support.servers.endless import environment
@@ -184,14 +184,14 @@ def _look(status: Document, hostile: Hostile, outcome: Outcome) -> None:
     """What the daemon says of the hostile object."""
     outcome.problems = tuple(f"{each['path']}: {each['message']}" for each in status["problems"])
     for row in [*status["objects"], *status["stores"]]:
-        if (row["kind"], row["namespace"], row["name"]) == (hostile.kind, NAMESPACE, NAME):
+        if (row["kind"], row["namespace"], row["name"]) == (hostile.kind, hostile.namespace, NAME):
             failure = row["lastFailure"]["message"] if row["lastFailure"] else ""
             outcome.ready, outcome.condition = row["ready"], failure or row["message"]
 
 
 def _stop(running: Daemon, hostile: Hostile, outcome: Outcome, chance: random.Random) -> None:
     """SIGTERM while the hostile object runs."""
-    named = urlencode({"kind": hostile.kind, "namespace": NAMESPACE, "name": NAME})
+    named = urlencode({"kind": hostile.kind, "namespace": hostile.namespace, "name": NAME})
     body_of(SocketConnection(running.socket), f"/refresh?{named}", "POST")
     time.sleep(chance.uniform(0, 0.2))
     begin = time.monotonic()

@@ -25,7 +25,7 @@ def _namespaces(count: int) -> list[Document]:
         {
             "apiVersion": "v1",
             "kind": "Namespace",
-            "metadata": {"name": f"evil-{n}", "labels": {"n": str(n), "who": "evil"}},
+            "metadata": {"name": f"evil-{n}", "labels": {"number": str(n), "who": "evil"}},
         }
         for n in range(count)
     ]
@@ -84,6 +84,7 @@ CASES: Final = (
     ),
     Hostile(
         name="many-namespaces",
+        kind="ClusterExternalSecret",
         tried="a ClusterExternalSecret over 3,000 namespaces",
         end="any",
         says=ANY,
@@ -93,6 +94,7 @@ CASES: Final = (
     ),
     Hostile(
         name="many-selectors",
+        kind="ClusterExternalSecret",
         tried="1,000 selectors of 1,000 values each over 1,000 namespaces",
         end="any",
         says=ANY,
@@ -104,7 +106,7 @@ CASES: Final = (
                     namespaceSelectors=[
                         {
                             "matchExpressions": [
-                                {"key": "n", "operator": "NotIn", "values": [f"v{s}-{v}" for v in range(100)]}
+                                {"key": "number", "operator": "NotIn", "values": [f"v{s}-{v}" for v in range(100)]}
                             ]
                         }
                         for s in range(1000)

@@ -27,7 +27,7 @@ class Hostile:
 
     Attributes:
         manifest: its text for the URL of a hostile server.
-        end: what becomes of the object `kind` named `evil`.
+        end: what becomes of the object `kind` named `evil`, in the namespace `evil` if it has one.
         says: a regular expression that the condition, or the problem of the manifest, contains.
         suffix: of the file.
         quick: whether it is part of `make test-slow`.
@@ -41,6 +41,11 @@ class Hostile:
     kind: str = "ExternalSecret"
     suffix: str = ".yaml"
     quick: bool = False
+
+    @property
+    def namespace(self) -> str:
+        """That of the object; empty for one of the whole cluster."""
+        return "" if self.kind.startswith("Cluster") else NAMESPACE
 
 
 class _Dumper(yaml.CSafeDumper):

@@ -157,6 +157,14 @@ def test_sockets_are_counted_until_they_are_closed() -> None:
         assert budget.open == 0
 
 
+def test_of_very_many_connections_none_is_kept_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("syncret.providers.network.MOST_KEPT", 1)
+    budget = ConnectionBudget(connections=1_000)
+    assert not budget.crowded
+    with budget.open_socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 1))):
+        assert budget.crowded
+
+
 async def served(stack: AsyncExitStack) -> tuple[str, Counter[object]]:
     """The address of a server, and how many requests each of its connections had."""
     connections: Counter[object] = Counter()

@@ -211,14 +211,19 @@ class ManifestFolders:
         files = [file for file, known in self._known.items() if known.has_manifests]
         return [path for path in self._paths if not any(is_below(file, [path]) for file in files)]
 
-    def release(self, applied: Collection[Manifest]) -> None:
-        """Let go of documents that were applied: names and digests are enough to tell what changes."""
+    def release(self, applied: Collection[Manifest]) -> Mapping[ObjectRef, Manifest]:
+        """Let go of documents that were applied: names and digests are enough to tell what changes.
+
+        The manifests without their documents.
+        """
+        released = {manifest.ref: structs.replace(manifest, content=None) for manifest in applied}
         for manifest in applied:
             known = self._known.get(manifest.file)
             if known is not None and known.last_good.get(manifest.ref) is manifest:
-                known.last_good[manifest.ref] = structs.replace(manifest, content=None)
+                known.last_good[manifest.ref] = released[manifest.ref]
                 if known.content.manifests:
                     known.content = structs.replace(known.content, manifests=())
+        return released
 
     def to_remember(self) -> Iterator[tuple[str, Signature | None, Collection[Manifest]]]:
         """Files that were read since the last call, whole and without a problem, and what they say.

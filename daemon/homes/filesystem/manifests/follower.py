@@ -189,11 +189,11 @@ class ManifestFollower:
 
     async def _apply(self, snapshot: Snapshot) -> None:
         failures = await self._applier.apply(snapshot)
-        self._manifests = snapshot.manifests
         self._failed = bool(failures)
         problems = [*snapshot.problems, *self._grace.problems(), *failures]
         self._applier.remember(self._folders)
-        self._folders.release(self._applier.applied(snapshot))
+        released = self._folders.release(self._applier.applied(snapshot))
+        self._manifests = {**snapshot.manifests, **released}
         try:
             await self._journal.settled()
         except StorageUnavailable as error:  # tried again at the next look

@@ -1,8 +1,11 @@
 import asyncio
+import gc
+from contextvars import ContextVar
+from weakref import ref
 
 import pytest
 
-from syncret.daemon.engine.sessions.tasks import within
+from syncret.daemon.engine.sessions.tasks import TaskOwner, within
 from syncret.providers.errors import Unavailable
 
 LATE = Unavailable("too late")
@@ -45,3 +48,27 @@ async def test_cancellation_is_not_taken_for_a_timeout() -> None:
     task.cancel()
     await asyncio.wait([task])
     assert task.cancelled()
+
+
+class _Run:
+    """What a run holds."""
+
+
+async def test_a_long_task_holds_nothing_of_the_run_that_started_it() -> None:
+    """Clients of three thousand stores held what their first runs had in memory."""
+    variable: ContextVar[_Run] = ContextVar("variable")
+    owner = TaskOwner()
+    held: list[ref[_Run]] = []
+
+    async def run() -> None:
+        one = _Run()
+        held.append(ref(one))
+        variable.set(one)
+        owner.start(asyncio.sleep(1_000), name="client")
+
+    await asyncio.create_task(run())
+    await asyncio.sleep(0)  # what woke us holds the run
+    gc.collect()
+    assert [each() for each in held] == [None]
+    assert len(owner) == 1
+    await owner.close(0)

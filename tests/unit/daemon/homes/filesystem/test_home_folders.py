@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import sys
 import threading
@@ -19,7 +20,7 @@ from syncret.config.text.yaml_lines import Lines
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.home import HostHome
 from syncret.daemon.homes.filesystem.manifests.field_lines import LARGEST
-from syncret.daemon.homes.filesystem.manifests.reader import FileContent, ManifestReader
+from syncret.daemon.homes.filesystem.manifests.reader import Content, FileContent, ManifestReader
 from tests.support.homes import delete_by_name
 from tests.unit.daemon.homes.filesystem.homes import (
     ES,
@@ -357,6 +358,16 @@ async def test_lines_of_refused_manifests_are_not_looked_up_on_the_loop(
     assert (problem.path, problem.line) == ("spec.syncWindows.windows", 10)
     assert threads
     assert threading.main_thread().name not in threads
+
+
+async def test_documents_that_were_applied_are_not_kept(opened: Opener, manifests: Path) -> None:
+    """They may hold values, and of ten thousand they are megabytes."""
+    (manifests / "a.yaml").write_text(ES_YAML % "1h")
+    (manifests / "b.yaml").write_text(SECRET_YAML)
+    async with opened() as home:
+        assert await home.get(GIVEN) is not None
+        gc.collect()
+        assert [each for each in gc.get_objects() if isinstance(each, Content)] == []
 
 
 async def test_a_manifest_with_very_many_mistakes_is_told_by_the_first(
