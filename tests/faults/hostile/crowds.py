@@ -106,7 +106,11 @@ CASES: Final = (
                     namespaceSelectors=[
                         {
                             "matchExpressions": [
-                                {"key": "number", "operator": "NotIn", "values": [f"v{s}-{v}" for v in range(100)]}
+                                {
+                                    "key": "number",
+                                    "operator": "NotIn",
+                                    "values": [f"v{s}-{v}" for v in range(100)],
+                                }
                             ]
                         }
                         for s in range(1000)

@@ -59,12 +59,13 @@ async def test_a_long_task_holds_nothing_of_the_run_that_started_it() -> None:
     variable: ContextVar[_Run] = ContextVar("variable")
     owner = TaskOwner()
     held: list[ref[_Run]] = []
+    held_open: list[asyncio.Task[None]] = []
 
     async def run() -> None:
         one = _Run()
         held.append(ref(one))
         variable.set(one)
-        owner.start(asyncio.sleep(1_000), name="client")
+        held_open.append(owner.start(asyncio.sleep(1_000), name="client"))
 
     await asyncio.create_task(run())
     await asyncio.sleep(0)  # what woke us holds the run
