@@ -147,6 +147,10 @@ bench: $(DEV_READY) ## Measure, and print the table of docs/performance.md (BENC
 E2E := $(BIN)/python -m pytest -q -s -m e2e -o faulthandler_timeout=900
 
 # Not --quiet: then mkdocs counts no warnings, and nothing could fail.
+.PHONY: chart
+chart: $(DEV_READY) ## Write the Helm chart, charts/syncret, from the code that renders an installation
+	$(BIN)/python docs/hooks/chart.py
+
 .PHONY: docs
 docs: $(DEV_READY) ## Build the site into site/, links checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir site

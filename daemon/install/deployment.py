@@ -8,12 +8,15 @@ from syncret.daemon.install.metadata import ACCOUNT, ELECTS, SELECTOR, i, named
 from syncret.daemon.install.outline.nodes import (
     SPLICE,
     Outline,
+    Refused,
     Spliced,
+    any_of,
     as_text,
     each,
     each_pair,
     first,
     given,
+    item,
     merged,
     more,
     text,
@@ -42,6 +45,7 @@ def _set(setting: Outline) -> Sequence[Outline]:
 _ARGUMENTS: Final[list[Outline]] = [
     "run",
     "--kubernetes",
+    when(i.deployment.only, Spliced(["--only", i.deployment.only])),
     when(i.only_namespace, Spliced(["--namespace", i.only_namespace])),
     *_set(text("listen=:", as_text(i.port))),
     when(i.health_port, Spliced(_set(text("healthListen=:", as_text(i.health_port))))),
@@ -61,7 +65,7 @@ def _of_pod(variable: str, field: str) -> dict[str, Outline]:
 
 
 _CONTAINER: Final[dict[str, Outline]] = {
-    "name": "syncret",
+    "name": i.deployment.container,
     "image": i.image,
     "imagePullPolicy": i.pod.pull_policy,
     "args": _ARGUMENTS,
@@ -102,8 +106,16 @@ _POD: Final[dict[str, Outline]] = {
         i.pod.spread,
         [each(i.pod.spread, lambda one: merged({"labelSelector": {"matchLabels": SELECTOR}}, one))],
     ),
-    SPLICE: i.pod.spec,
 }
+_MORE: Final = when(
+    any_of(*(item(i.pod.spec, name) for name in _POD)),
+    Refused(
+        "pod.spec",
+        "has a member that the installation makes itself",
+        f"leave these to its other values: {', '.join(sorted(_POD))}",
+    ),
+    i.pod.spec,
+)
 
 DEPLOYMENT: Final = when(
     i.deployment.create,
@@ -124,7 +136,7 @@ DEPLOYMENT: Final = when(
                     "labels": merged(i.labels, i.pod.labels, SELECTOR),
                     "annotations": given(i.pod.annotations),
                 },
-                "spec": _POD,
+                "spec": {**_POD, SPLICE: _MORE},
             },
         },
     },

@@ -18,6 +18,7 @@ from syncret.config.settings_layers import LayerValue, load_settings
 from syncret.daemon.install.parts import (
     NO_FLAGS,
     NOTHING,
+    Crds,
     Dashboard,
     Deployment,
     DisruptionBudget,
@@ -50,6 +51,8 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
     name: str = "syncret"
     app: str = "syncret"
     """The label app.kubernetes.io/name of all objects, and of the Pods that Services select."""
+    instance: str = ""
+    """The label app.kubernetes.io/instance, which Services select by, too; empty: the name."""
     namespace: str = "syncret"
     replicas: int = 1
     """With several, one is active and the others take over (`leaderElection`)."""
@@ -82,6 +85,7 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
     service_monitor: ServiceMonitor | None = None
     dashboard: Dashboard | None = None
     webhook: Webhook | None = None
+    crds: Crds | None = None
     objects: Sequence[Document] = ()
     """More objects, as they are."""
 

@@ -120,6 +120,10 @@ class Deployment(Struct, frozen=True, kw_only=True):
     name: str = ""
     """Empty: that of the installation. Its selector cannot change, so a Deployment that somebody else made
     cannot become ours."""
+    container: str = "syncret"
+    """The name of the container."""
+    only: str = ""
+    """The one part of the work that is done (`run --only`); empty: all."""
     annotations: Mapping[str, str] = NOTHING
     revision_history_limit: int = 10
     strategy: Document = field(default_factory=_empty)
@@ -222,3 +226,13 @@ class Webhook(Struct, frozen=True, kw_only=True):
     """Of the webhook, if it is separate."""
     pod: Pod = Pod()
     """Of what is separate."""
+
+
+class Crds(Struct, frozen=True, kw_only=True):
+    """The CustomResourceDefinitions, for who installs them together with the daemon."""
+
+    annotations: Mapping[str, str] = NOTHING
+    serve_v1beta1: bool = False
+    """Whether external-secrets.io/v1beta1 is served, too."""
+    left_out: Sequence[str] = ()
+    """Kinds without one."""

@@ -7,6 +7,7 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import ConfigError
 from syncret.config.meta import Document
 from syncret.daemon.install import webhook
+from syncret.daemon.install.crds import crds
 from syncret.daemon.install.deployment import DEPLOYMENT
 from syncret.daemon.install.installation import Installation, problems
 from syncret.daemon.install.metadata import ACCOUNT, INSTALLATION, i, named
@@ -28,7 +29,7 @@ _ACCOUNT: Final = when(
 
 
 def outlines(catalog: Catalog) -> Mapping[str, Sequence[Outline]]:
-    """The outlines of all objects, in groups with a name, in the order in which they are needed.
+    """The outlines of all objects but CRDs, in groups with a name, in the order in which they are needed.
 
     The catalog tells the kinds of generators, which the daemon has to read.
     """
@@ -43,9 +44,12 @@ def outlines(catalog: Catalog) -> Mapping[str, Sequence[Outline]]:
 
 
 def render(installation: Installation, catalog: Catalog) -> Sequence[Document]:
-    """All objects but the namespace and the CRDs. Raises ConfigError."""
+    """All objects but the namespace. Raises ConfigError."""
     found = list(problems(installation))
     if found:
         raise ConfigError(found)
     values = {INSTALLATION: installation.values}
-    return tuple(each for group in outlines(catalog).values() for each in fill(group, values))
+    wanted = list(outlines(catalog).values())
+    if installation.crds is not None:
+        wanted.insert(0, [outline for _, outline in crds(catalog)])
+    return tuple(each for group in wanted for each in fill(group, values))

@@ -127,7 +127,7 @@ def _as_text(value: object) -> str:
 
 
 def _item(map_: Mapping[str, Any] | None, key: str) -> object:
-    return (map_ or {}).get(key)
+    return (map_ or {}).get(key, "")
 
 
 def _more(number: int | None, than: int) -> bool:
@@ -142,6 +142,18 @@ def _text(*parts: str) -> str:
     return "".join(parts)
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _has(list_: Sequence[str] | None, element: str) -> bool:
+    return element in (list_ or ())
+
+
+def _pair(key: str, value: object) -> dict[str, Any]:
+    return {key: value}
+
+
 def _present(value: object) -> bool:
     return value is not None
 
@@ -154,13 +166,16 @@ _CALLS: Final[dict[Function, _Call]] = {
     "contains": _eagerly(operator.contains),
     "equal": _eagerly(operator.eq),
     "first": _lazily(_first),
+    "has": _eagerly(_has),
     "is": _eagerly(bool),
+    "is text": _eagerly(_is_text),
     "item": _eagerly(_item),
     "json": _eagerly(as_json),
     "merged": _eagerly(_merged),
     "more": _eagerly(_more),
     "not": _eagerly(operator.not_),
     "omit": _eagerly(_omitted),
+    "pair": _eagerly(_pair),
     "present": _eagerly(_present),
     "text": _eagerly(_text),
     "trunc": _eagerly(_truncated),

@@ -207,10 +207,8 @@ def _literal(value: object) -> str:
 def _place(place: Value, names: Names) -> str:
     written = names[place.root]
     for name in place.path:
-        if _IDENTIFIER.fullmatch(name):
-            written += f"{'' if written == '$.' else '.'}{name}".replace("..", ".")
-        else:
-            written = f"(index {written} {_literal(name)})"
+        plain = _IDENTIFIER.fullmatch(name)
+        written = f"{written}.{name}" if plain else f"(index {written} {_literal(name)})"
     return written
 
 
@@ -233,13 +231,16 @@ _CALLS: Final[dict[Function, Callable[[Sequence[str]], str]]] = {
     "contains": lambda parts: f"(contains {parts[1]} {parts[0]})",
     "equal": _named("eq"),
     "first": _named("or"),
+    "has": lambda parts: f"(has {parts[1]} ({parts[0]} | default list))",
     "is": lambda parts: f"(not (not {parts[0]}))",
+    "is text": lambda parts: f'(kindIs "string" {parts[0]})',
     "item": lambda parts: f"(get ({parts[0]} | default dict) {parts[1]})",
     "json": _named("toJson"),
     "merged": lambda parts: f'(include "syncret.merged" (list {" ".join(parts)}) | fromJson)',
     "more": lambda parts: f"(gt (int64 {parts[0]}) {parts[1]})",
     "not": _named("not"),
     "omit": lambda parts: f"(omit ({parts[0]} | default dict) {' '.join(parts[1:])})",
+    "pair": _named("dict"),
     "present": lambda parts: f'(not (kindIs "invalid" {parts[0]}))',
     "text": _text,
     "trunc": lambda parts: f'(trunc {parts[1]} {parts[0]} | trimSuffix "-")',

@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 Function: TypeAlias = Literal[
-    "all", "any", "api", "as text", "contains", "equal", "first", "is", "item", "json", "merged", "more",
-    "not", "omit", "present", "text", "trunc",
+    "all", "any", "api", "as text", "contains", "equal", "first", "has", "is", "is text", "item", "json",
+    "merged", "more", "not", "omit", "pair", "present", "text", "trunc",
 ]  # fmt: skip
 """Each is a function of `fill` and of `helm`; the functions below say what it does."""
 
@@ -149,6 +149,11 @@ def present(value: Outline) -> Call:
     return Call("present", (value,))
 
 
+def is_text(value: Outline) -> Call:
+    """Whether a value is a text."""
+    return Call("is text", (value,))
+
+
 def equal(one: Outline, other: str) -> Call:
     """Whether a value is this text."""
     return Call("equal", (one, other))
@@ -167,6 +172,16 @@ def first(*values: Outline) -> Call:
 def merged(*maps: Outline) -> Call:
     """One map; of a key that several have, the last counts."""
     return Call("merged", maps)
+
+
+def has(list_: Outline, element: str) -> Call:
+    """Whether a list has this text."""
+    return Call("has", (list_, element))
+
+
+def pair(key: Outline, value: Outline) -> Call:
+    """A map of one key."""
+    return Call("pair", (key, value))
 
 
 def omit(map_: Outline, *keys: str) -> Call:

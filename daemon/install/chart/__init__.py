@@ -1,0 +1,1 @@
+"""The Helm chart: its values are one mapping onto an Installation, and its files are generated from it."""

@@ -1,0 +1,160 @@
+"""The chart: what is committed is what is generated, and each of its values does what it says."""
+
+import importlib.util
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syncret.config.meta import Document
+from syncret.daemon.install.chart.keys import Key, Keys
+from syncret.daemon.install.chart.read import Release, installation_of
+from syncret.daemon.install.chart.values import VALUES
+from syncret.daemon.install.render import render
+from syncret.providers.registry import Registry
+
+ROOT = Path(__file__).parents[4]
+CATALOG = Registry()
+
+EVERYTHING: Document = {
+    "image": {"repository": "registry.example/syncret"},
+    "installCRDs": False,
+    "replicaCount": 1,
+    "leaderElect": True,
+    "genericTargets": {"enabled": True},
+    "podDisruptionBudget": {"enabled": True},
+    "networkPolicy": {"enabled": True},
+    "serviceMonitor": {"enabled": True},
+    "metrics": {"service": {"enabled": True}},
+    "grafanaDashboard": {"enabled": True},
+    "webhook": {"certManager": {"enabled": True}},
+}
+"""Every part of an installation, so that each value can be seen."""
+
+NEEDS: Mapping[str, Document] = {
+    "installCRDs": {},
+    "crds": {"installCRDs": True},
+    "metrics.service.enabled": {"serviceMonitor": {}},
+    "leaderElection.enabled": {"leaderElect": False},
+    "serviceMonitor.renderMode": {"serviceMonitor": {"enabled": True, "renderMode": "skipIfMissing"}},
+}
+"""What else must be chosen for a key to show."""
+
+OTHERS: Mapping[str, Any] = {
+    "fullnameOverride": "other",
+    "egress": {"deny": []},
+    "ownIdentity": {"mode": "open"},
+    "livenessProbe.spec": {"httpGet": {"port": 9}},
+    "podSecurityContext": {"fsGroup": 1},
+    "hostUsers": False,
+    "log.level": "debug",
+    "imagePullSecrets": [{"name": "a"}],
+    "global.imagePullSecrets": [{"name": "a"}],
+    "genericTargets.resources": [{"apiGroup": "a", "resources": ["b"]}],
+    "global.compatibility.openshift.adaptSecurityContext": "force",
+    "workTime": "7s",
+    "leaderElectionLeaseDuration": "30s",
+    "leaderElectionRetryPeriod": "1s",
+    "leaderElection.leaseDuration": "30s",
+    "leaderElection.renew": "1s",
+    "storeRequeueInterval": "7m",
+    "webhook.certCheckInterval": "7m",
+    "webhook.lookaheadInterval": "240h",
+}
+"""Values for keys whose kind alone does not tell what they may be."""
+
+
+def script() -> Any:  # noqa: ANN401  # a script, not a module
+    spec = importlib.util.spec_from_file_location("chart_files", ROOT / "docs" / "hooks" / "chart.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_committed_chart_is_what_is_generated() -> None:
+    chart = script()
+    committed = {
+        str(path.relative_to(chart.CHART)): path.read_text()
+        for path in chart.CHART.rglob("*")
+        if path.is_file()
+    }
+    made = chart.made()
+    assert committed.keys() == made.keys(), "run: make chart"
+    assert [name for name, text in made.items() if committed[name] != text] == [], "run: make chart"
+
+
+def leaves(keys: Keys, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Key]]:
+    for name, each in keys.items():
+        if isinstance(each, Key):
+            yield (*path, name), each
+        else:
+            yield from leaves(each, (*path, name))
+
+
+MONITORS = "monitoring.coreos.com/v1/ServiceMonitor"
+LEAVES = [pytest.param(path, key, id=".".join(path)) for path, key in leaves(VALUES) if path[0] != "webhook"]
+
+
+def other(path: tuple[str, ...], key: Key) -> Any:  # noqa: ANN401  # any value
+    """A value that is not the default."""
+    name = ".".join(path)
+    if name in OTHERS:
+        return OTHERS[name]
+    if "enum" in key.schema:
+        return next(each for each in reversed(key.schema["enum"]) if each not in {key.default, ""})
+    types = key.schema.get("type", "string")
+    match types if isinstance(types, str) else types[0]:
+        case "boolean":
+            return not key.default
+        case "integer":
+            return (key.default or 1) + 1
+        case "array":
+            item = key.schema.get("items", {}).get("type")
+            return ["a"] if item == "string" else [{"name": "a"}]
+        case "object":
+            return {"a": "b"}
+        case _:
+            return "other"
+
+
+def rendered(values: Document) -> list[Document]:
+    served = () if "renderMode" in values["serviceMonitor"] else (MONITORS,)
+    return list(render(installation_of(values, Release(version="1.2.3", apis=served)), CATALOG))
+
+
+def put(values: Document, path: tuple[str, ...], value: object) -> Document:
+    made = deepcopy(values)
+    place = made
+    for name in path[:-1]:
+        place = place.setdefault(name, {})
+    place[path[-1]] = value
+    return made
+
+
+@pytest.mark.parametrize(("path", "key"), LEAVES)
+def test_each_value_has_its_effect_or_none_as_it_says(path: tuple[str, ...], key: Key) -> None:
+    name = ".".join(path)
+    base = deepcopy(EVERYTHING)
+    for prefix, needed in NEEDS.items():
+        if name == prefix or name.startswith(f"{prefix}."):
+            base |= needed
+    before = rendered(base)
+    if key.schema.get("enum") == [False]:
+        assert not key.has_effect, "nothing but the default may be written"
+        return
+    chosen = base
+    for each in path:
+        chosen = chosen.get(each, key.default) if isinstance(chosen, dict) else key.default
+    wanted = not chosen if isinstance(key.default, bool) else other(path, key)
+    after = rendered(put(base, path, wanted))
+    assert (after != before) is key.has_effect, key.about
+
+
+def test_every_key_says_what_it_means() -> None:
+    for path, key in leaves(VALUES):
+        assert key.about.endswith("."), path
+        assert key.has_effect != key.about.startswith(("No effect", "Metrics are served without")), path
