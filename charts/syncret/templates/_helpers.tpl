@@ -67,6 +67,15 @@ settings:
 {{- if $.Values.extendedMetricLabels }}
   extendedMetricLabels: "true"
 {{- end }}
+{{- if $.Values.observe }}
+  observe: "true"
+{{- end }}
+{{- if $.Values.migration.namespace }}
+  migration.namespace: {{ $.Values.migration.namespace | toJson }}
+{{- end }}
+{{- if $.Values.migration.force }}
+  migration.force: "true"
+{{- end }}
 {{- if $.Values.apiWrites }}
   apiWrites: {{ toJson (include "syncret.text" $.Values.apiWrites) }}
 {{- end }}

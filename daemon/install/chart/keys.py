@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from syncret.config.meta import Document
+from syncret.config.meta import Document, is_object
 
 _TEXT: Final[Document] = {"type": "string"}
 _OBJECT: Final[Document] = {"type": "object"}
@@ -87,7 +87,7 @@ def idle_keys(defaults: Mapping[str, Any], why: str) -> Keys:
     """Keys of ESO's chart that have no effect, by their defaults; what they hold is not looked at."""
     found: dict[str, Key | Keys] = {}
     for name, default in defaults.items():
-        if isinstance(default, Mapping) and default:
+        if is_object(default) and default:
             found[name] = idle_keys(default, why)
         else:
             found[name] = Key(default, why, _kind(default), has_effect=False)
@@ -98,7 +98,7 @@ def _kind(default: object) -> Document:
     match default:
         case bool():
             return {"type": "boolean"}
-        case Mapping():
+        case dict():
             return _OBJECT
         case Sequence() if not isinstance(default, str):
             return {"type": "array"}

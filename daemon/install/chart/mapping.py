@@ -125,6 +125,9 @@ _SETTINGS: Final[dict[str, Outline]] = {
     "process.clusterGenerator": _off("processClusterGenerator"),
     "storeInterval": given(_V.storeRequeueInterval),
     "extendedMetricLabels": when(_V.extendedMetricLabels, "true"),
+    "observe": when(_V.observe, "true"),
+    "migration.namespace": given(_V.migration.namespace),
+    "migration.force": when(_V.migration.force, "true"),
     "apiWrites": when(_V.apiWrites, as_text(_V.apiWrites)),
     "externalSecretFinalizer": given(_V.externalSecretFinalizer),
     **{

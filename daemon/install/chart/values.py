@@ -195,6 +195,11 @@ VALUES: Final[Keys] = {
         "level": text("info", "The least severe messages that are logged.", *LEVELS),
         "timeEncoding": text("epoch", "How log lines write the time.", *_TIMES),
     },
+    "observe": no("Write nothing, and say what would be written: beside an ESO that runs."),
+    "migration": {
+        "namespace": text("", "The namespace in which an ESO runs, if it is another one."),
+        "force": no("Work although an ESO writes statuses of our objects."),
+    },
     "apiWrites": integer(
         0, "How many writes to the API server may be under way; 0: as many as serve it best."
     ),

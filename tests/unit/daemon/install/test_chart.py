@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from syncret.config.meta import Document
+from syncret.config.meta import Document, is_object
 from syncret.daemon.install.chart.keys import Key, Keys
 from syncret.daemon.install.chart.read import Release, installation_of
 from syncret.daemon.install.chart.values import VALUES
@@ -146,9 +146,9 @@ def test_each_value_has_its_effect_or_none_as_it_says(path: tuple[str, ...], key
     if key.schema.get("enum") == [False]:
         assert not key.has_effect, "nothing but the default may be written"
         return
-    chosen = base
+    chosen: Any = base
     for each in path:
-        chosen = chosen.get(each, key.default) if isinstance(chosen, dict) else key.default
+        chosen = chosen.get(each, key.default) if is_object(chosen) else key.default
     wanted = not chosen if isinstance(key.default, bool) else other(path, key)
     after = rendered(put(base, path, wanted))
     assert (after != before) is key.has_effect, key.about
