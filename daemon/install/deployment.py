@@ -45,7 +45,6 @@ def _set(setting: Outline) -> Sequence[Outline]:
 _ARGUMENTS: Final[list[Outline]] = [
     "run",
     "--kubernetes",
-    when(i.deployment.only, Spliced(["--only", i.deployment.only])),
     when(i.only_namespace, Spliced(["--namespace", i.only_namespace])),
     *_set(text("listen=:", as_text(i.port))),
     when(i.health_port, Spliced(_set(text("healthListen=:", as_text(i.health_port))))),

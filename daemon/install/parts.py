@@ -122,8 +122,6 @@ class Deployment(Struct, frozen=True, kw_only=True):
     cannot become ours."""
     container: str = "syncret"
     """The name of the container."""
-    only: str = ""
-    """The one part of the work that is done (`run --only`); empty: all."""
     annotations: Mapping[str, str] = NOTHING
     revision_history_limit: int = 10
     strategy: Document = field(default_factory=_empty)

@@ -127,7 +127,7 @@ def _configuration(name: str, kinds: Sequence[Kind]) -> Outline:
 
 
 def _selector(component: str) -> dict[str, Outline]:
-    return {"app.kubernetes.io/name": text(i.app, f"-{component}"), "app.kubernetes.io/instance": i.name}
+    return {**SELECTOR, "app.kubernetes.io/name": text(i.app, f"-{component}")}
 
 
 _SECRET: Final = when(

@@ -148,8 +148,8 @@ rbac:
   admin: {{ $.Values.rbac.aggregateToAdmin | toJson }}
   service_bindings: {{ $.Values.rbac.servicebindings.create | toJson }}
 pod:
-  labels: {{ toJson (or $.Values.podLabels $.Values.global.podLabels) }}
-  annotations: {{ toJson (or $.Values.podAnnotations $.Values.global.podAnnotations) }}
+  labels: {{ toJson (or (or $.Values.podLabels $.Values.global.podLabels) dict) }}
+  annotations: {{ toJson (or (or $.Values.podAnnotations $.Values.global.podAnnotations) dict) }}
   pull_policy: {{ $.Values.image.pullPolicy | toJson }}
   pull_secrets:
 {{- range $key0, $value0 := or $.Values.imagePullSecrets $.Values.global.imagePullSecrets }}
@@ -174,22 +174,10 @@ pod:
 {{- else }}
   container_security_context: {}
 {{- end }}
-{{- if $.Values.livenessProbe.enabled }}
-  liveness: {{ toJson (omit ($.Values.livenessProbe.spec | default dict) "address" "port") }}
-{{- else }}
-  liveness: null
-{{- end }}
-{{- if $.Values.readinessProbe.enabled }}
-  readiness: {{ toJson (omit ($.Values.readinessProbe.spec | default dict) "address" "port") }}
-{{- else }}
-  readiness: null
-{{- end }}
   env: {{ toJson (or $.Values.extraEnv list) }}
   volumes: {{ toJson (or $.Values.extraVolumes list) }}
   volume_mounts: {{ toJson (or $.Values.extraVolumeMounts list) }}
   init_containers: {{ toJson (or $.Values.extraInitContainers list) }}
-  containers: {{ toJson (or $.Values.extraContainers list) }}
-  spread: {{ toJson (or (or $.Values.topologySpreadConstraints $.Values.global.topologySpreadConstraints) list) }}
   spec:
 {{- if or $.Values.nodeSelector $.Values.global.nodeSelector }}
     nodeSelector: {{ toJson (or $.Values.nodeSelector $.Values.global.nodeSelector) }}
@@ -227,6 +215,18 @@ pod:
 {{- with $.Values.podSpecExtra }}
 {{- toYaml . | nindent 4 }}
 {{- end }}
+{{- if $.Values.livenessProbe.enabled }}
+  liveness: {{ toJson (omit ($.Values.livenessProbe.spec | default dict) "address" "port") }}
+{{- else }}
+  liveness: null
+{{- end }}
+{{- if $.Values.readinessProbe.enabled }}
+  readiness: {{ toJson (omit ($.Values.readinessProbe.spec | default dict) "address" "port") }}
+{{- else }}
+  readiness: null
+{{- end }}
+  containers: {{ toJson (or $.Values.extraContainers list) }}
+  spread: {{ toJson (or (or $.Values.topologySpreadConstraints $.Values.global.topologySpreadConstraints) list) }}
 deployment:
   create: {{ $.Values.createOperator | toJson }}
   name: {{ toJson (printf "%s-controller" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-")) }}
@@ -304,6 +304,81 @@ webhook:
   port: {{ $.Values.webhook.port | toJson }}
   annotations: {{ toJson (or $.Values.webhook.annotations dict) }}
   secret_annotations: {{ toJson (or $.Values.webhook.secretAnnotations dict) }}
+  separate: {{ $.Values.webhook.separate | toJson }}
+  replicas: {{ $.Values.webhook.replicaCount | toJson }}
+{{- if $.Values.webhook.separate }}
+  pod:
+    labels: {{ toJson (or (or $.Values.webhook.podLabels $.Values.global.podLabels) dict) }}
+    annotations: {{ toJson (or (or $.Values.webhook.podAnnotations $.Values.global.podAnnotations) dict) }}
+    pull_policy: {{ $.Values.image.pullPolicy | toJson }}
+    pull_secrets:
+{{- range $key0, $value0 := or $.Values.webhook.imagePullSecrets $.Values.global.imagePullSecrets }}
+      - {{ $value0.name | toJson }}
+{{- end }}
+    resources: {{ toJson (or $.Values.webhook.resources dict) }}
+{{- if $.Values.webhook.podSecurityContext.enabled }}
+{{- if or (eq $.Values.global.compatibility.openshift.adaptSecurityContext "force") (and (eq $.Values.global.compatibility.openshift.adaptSecurityContext "auto") ($.Capabilities.APIVersions.Has "security.openshift.io/v1")) }}
+    security_context: {{ toJson (omit ($.Values.webhook.podSecurityContext | default dict) "enabled" "fsGroup" "runAsUser" "runAsGroup") }}
+{{- else }}
+    security_context: {{ toJson (omit ($.Values.webhook.podSecurityContext | default dict) "enabled") }}
+{{- end }}
+{{- else }}
+    security_context: {}
+{{- end }}
+{{- if $.Values.webhook.securityContext.enabled }}
+{{- if or (eq $.Values.global.compatibility.openshift.adaptSecurityContext "force") (and (eq $.Values.global.compatibility.openshift.adaptSecurityContext "auto") ($.Capabilities.APIVersions.Has "security.openshift.io/v1")) }}
+    container_security_context: {{ toJson (omit ($.Values.webhook.securityContext | default dict) "enabled" "fsGroup" "runAsUser" "runAsGroup") }}
+{{- else }}
+    container_security_context: {{ toJson (omit ($.Values.webhook.securityContext | default dict) "enabled") }}
+{{- end }}
+{{- else }}
+    container_security_context: {}
+{{- end }}
+    env: {{ toJson (or $.Values.webhook.extraEnv list) }}
+    volumes: {{ toJson (or $.Values.webhook.extraVolumes list) }}
+    volume_mounts: {{ toJson (or $.Values.webhook.extraVolumeMounts list) }}
+    init_containers: {{ toJson (or $.Values.webhook.extraInitContainers list) }}
+    spec:
+{{- if or $.Values.webhook.nodeSelector $.Values.global.nodeSelector }}
+      nodeSelector: {{ toJson (or $.Values.webhook.nodeSelector $.Values.global.nodeSelector) }}
+{{- end }}
+{{- if or $.Values.webhook.tolerations $.Values.global.tolerations }}
+      tolerations: {{ toJson (or $.Values.webhook.tolerations $.Values.global.tolerations) }}
+{{- end }}
+{{- if or $.Values.webhook.affinity $.Values.global.affinity }}
+      affinity: {{ toJson (or $.Values.webhook.affinity $.Values.global.affinity) }}
+{{- end }}
+{{- if or $.Values.webhook.hostAliases $.Values.global.hostAliases }}
+      hostAliases: {{ toJson (or $.Values.webhook.hostAliases $.Values.global.hostAliases) }}
+{{- end }}
+{{- if $.Values.webhook.priorityClassName }}
+      priorityClassName: {{ $.Values.webhook.priorityClassName | toJson }}
+{{- end }}
+{{- if $.Values.webhook.schedulerName }}
+      schedulerName: {{ $.Values.webhook.schedulerName | toJson }}
+{{- end }}
+{{- if $.Values.webhook.runtimeClassName }}
+      runtimeClassName: {{ $.Values.webhook.runtimeClassName | toJson }}
+{{- end }}
+{{- if $.Values.webhook.hostNetwork }}
+      hostNetwork: true
+{{- end }}
+{{- if not (kindIs "invalid" $.Values.webhook.hostUsers) }}
+      hostUsers: {{ $.Values.webhook.hostUsers | toJson }}
+{{- end }}
+{{- if $.Values.dnsPolicy }}
+      dnsPolicy: {{ $.Values.dnsPolicy | toJson }}
+{{- end }}
+{{- if $.Values.dnsConfig }}
+      dnsConfig: {{ $.Values.dnsConfig | toJson }}
+{{- end }}
+{{- if or $.Values.webhook.topologySpreadConstraints $.Values.global.topologySpreadConstraints }}
+      topologySpreadConstraints: {{ toJson (or $.Values.webhook.topologySpreadConstraints $.Values.global.topologySpreadConstraints) }}
+{{- end }}
+{{- else }}
+  pod: {}
+{{- end }}
+  cert_dir: {{ $.Values.webhook.certDir | toJson }}
   check_interval: {{ toJson (or $.Values.webhook.certCheckInterval "") }}
   lookahead_interval: {{ toJson (or $.Values.webhook.lookaheadInterval "") }}
 {{- if $.Values.webhook.service.enabled }}

@@ -75,9 +75,9 @@ _LABELS: Final = merged(
 )
 
 
-def _also_global(name: str) -> Outline:
+def _also_global(name: str, section: Value = _V) -> Outline:
     """A value, or that for all Pods."""
-    return first(_V[name], _V["global"][name])
+    return first(section[name], _V["global"][name])
 
 
 def _adapted(context: Value) -> Outline:
@@ -147,36 +147,44 @@ _SETTINGS: Final[dict[str, Outline]] = {
 _PROBES: Final = any_of(_V.livenessProbe.enabled, _V.readinessProbe.enabled)
 _LIVE: Final = _V.livenessProbe.spec
 
+
+def _pod(section: Value, **more_of_spec: Outline) -> dict[str, Outline]:
+    """What the controller and a webhook of its own have in common."""
+    return {
+        "labels": first(_also_global("podLabels", section), {}),
+        "annotations": first(_also_global("podAnnotations", section), {}),
+        "pull_policy": _V.image.pullPolicy,
+        "pull_secrets": [each(_also_global("imagePullSecrets", section), lambda secret: secret.name)],
+        "resources": first(section.resources, {}),
+        "security_context": _adapted(section.podSecurityContext),
+        "container_security_context": _adapted(section.securityContext),
+        "env": first(section.extraEnv, []),
+        "volumes": first(section.extraVolumes, []),
+        "volume_mounts": first(section.extraVolumeMounts, []),
+        "init_containers": first(section.extraInitContainers, []),
+        "spec": {
+            "nodeSelector": given(_also_global("nodeSelector", section)),
+            "tolerations": given(_also_global("tolerations", section)),
+            "affinity": given(_also_global("affinity", section)),
+            "hostAliases": given(_also_global("hostAliases", section)),
+            "priorityClassName": given(section.priorityClassName),
+            "schedulerName": given(section.schedulerName),
+            "runtimeClassName": given(section.runtimeClassName),
+            "hostNetwork": when(section.hostNetwork, then=True),
+            "hostUsers": when(present(section.hostUsers), section.hostUsers),
+            "dnsPolicy": given(_V.dnsPolicy),
+            "dnsConfig": given(_V.dnsConfig),
+            **more_of_spec,
+        },
+    }
+
+
 _POD: Final[dict[str, Outline]] = {
-    "labels": _also_global("podLabels"),
-    "annotations": _also_global("podAnnotations"),
-    "pull_policy": _V.image.pullPolicy,
-    "pull_secrets": [each(_also_global("imagePullSecrets"), lambda secret: secret.name)],
-    "resources": first(_V.resources, {}),
-    "security_context": _adapted(_V.podSecurityContext),
-    "container_security_context": _adapted(_V.securityContext),
+    **_pod(_V, **{SPLICE: _V.podSpecExtra}),
     "liveness": when(_V.livenessProbe.enabled, omit(_LIVE, "address", "port"), None),
     "readiness": when(_V.readinessProbe.enabled, omit(_V.readinessProbe.spec, "address", "port"), None),
-    "env": first(_V.extraEnv, []),
-    "volumes": first(_V.extraVolumes, []),
-    "volume_mounts": first(_V.extraVolumeMounts, []),
-    "init_containers": first(_V.extraInitContainers, []),
     "containers": first(_V.extraContainers, []),
     "spread": first(_also_global("topologySpreadConstraints"), []),
-    "spec": {
-        "nodeSelector": given(_also_global("nodeSelector")),
-        "tolerations": given(_also_global("tolerations")),
-        "affinity": given(_also_global("affinity")),
-        "hostAliases": given(_also_global("hostAliases")),
-        "priorityClassName": given(_V.priorityClassName),
-        "schedulerName": given(_V.schedulerName),
-        "runtimeClassName": given(_V.runtimeClassName),
-        "hostNetwork": when(_V.hostNetwork, then=True),
-        "hostUsers": when(present(_V.hostUsers), _V.hostUsers),
-        "dnsPolicy": given(_V.dnsPolicy),
-        "dnsConfig": given(_V.dnsConfig),
-        SPLICE: _V.podSpecExtra,
-    },
 }
 
 _MODE: Final = _V.serviceMonitor.renderMode
@@ -213,6 +221,17 @@ _WEBHOOK: Final[dict[str, Outline]] = {
     "port": _V.webhook.port,
     "annotations": first(_V.webhook.annotations, {}),
     "secret_annotations": first(_V.webhook.secretAnnotations, {}),
+    "separate": _V.webhook.separate,
+    "replicas": _V.webhook.replicaCount,
+    "pod": when(
+        _V.webhook.separate,
+        _pod(
+            _V.webhook,
+            topologySpreadConstraints=given(_also_global("topologySpreadConstraints", _V.webhook)),
+        ),
+        {},
+    ),
+    "cert_dir": _V.webhook.certDir,
     "check_interval": first(_V.webhook.certCheckInterval, ""),
     "lookahead_interval": first(_V.webhook.lookaheadInterval, ""),
     "service": when(

@@ -8,6 +8,7 @@ from syncret.daemon.install.chart.keys import (
     document,
     documents,
     idle_keys,
+    integer,
     no,
     number_or_share,
     text,
@@ -105,7 +106,37 @@ _OTHER_POD: Final[dict[str, Any]] = {
 }
 """What ESO's chart can say about a Deployment besides that of the controller, with its defaults."""
 
-OTHER_PODS: Final = idle_keys(_OTHER_POD, "No effect: the webhook is served by the Pods of the controller.")
+_NOT_SEPARATE: Final = (
+    *("log", "revisionHistoryLimit", "image", "serviceAccount", "strategy", "networkPolicy"),
+    *("podDisruptionBudget", "metrics", *_OTHER_PROBES, "extraArgs", "deploymentAnnotations"),
+)
+WEBHOOK_PODS: Final[Keys] = {
+    **idle_keys(
+        {name: _OTHER_POD[name] for name in _NOT_SEPARATE},
+        "No effect: a webhook of its own has what the controller has.",
+    ),
+    "replicaCount": integer(1, "With `separate`: how many replicas."),
+    "imagePullSecrets": documents("With `separate`: Secrets to pull the image with."),
+    "nodeSelector": texts("With `separate`: labels of the nodes to run on."),
+    "tolerations": documents("With `separate`: taints to tolerate."),
+    "topologySpreadConstraints": documents("With `separate`: how replicas are spread."),
+    "affinity": document("With `separate`: which nodes and Pods to be near to, or far from."),
+    "hostAliases": documents("With `separate`: entries of /etc/hosts."),
+    "hostNetwork": no("With `separate`: use the network of the node."),
+    "hostUsers": anything(None, "With `separate`: use the users of the node.", "boolean", "null"),
+    "priorityClassName": text("", "With `separate`: the PriorityClass."),
+    "schedulerName": text("", "With `separate`: the scheduler."),
+    "runtimeClassName": text("", "With `separate`: the RuntimeClass."),
+    "extraEnv": documents("With `separate`: more environment variables."),
+    "extraVolumes": documents("With `separate`: more volumes."),
+    "extraVolumeMounts": documents("With `separate`: more volume mounts."),
+    "extraInitContainers": documents("With `separate`: more init containers."),
+    "podAnnotations": texts("With `separate`: annotations of the Pods."),
+    "podLabels": texts("With `separate`: labels of the Pods."),
+    "podSecurityContext": document("With `separate`: as above.", {"enabled": True}),
+    "securityContext": document("With `separate`: as above.", _CONFINED),
+    "resources": document("With `separate`: as above.", _RESOURCES),
+}
 CERT_CONTROLLER: Final = idle_keys(
     {
         "create": True,
@@ -114,7 +145,7 @@ CERT_CONTROLLER: Final = idle_keys(
         "rbac": {"create": True},
         **_OTHER_POD,
     },
-    "No effect: the active replica sees to certificates.",
+    "No effect: the active replica sees to certificates, or with `webhook.separate` a Deployment of its own.",
 )
 
 PODS: Final[Keys] = {

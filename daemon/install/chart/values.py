@@ -16,7 +16,7 @@ from syncret.daemon.install.chart.keys import (
     texts,
     yes,
 )
-from syncret.daemon.install.chart.pods import CERT_CONTROLLER, OTHER_PODS, PODS
+from syncret.daemon.install.chart.pods import CERT_CONTROLLER, PODS, WEBHOOK_PODS
 
 LEVELS: Final = ("debug", "info", "warn", "warning", "error", "dpanic", "panic", "fatal")
 _TIMES: Final = ("epoch", "millis", "nano", "iso8601", "rfc3339", "rfc3339nano")
@@ -109,8 +109,9 @@ _CERTIFICATE: Final[Keys] = {
 }
 
 _WEBHOOK: Final[Keys] = {
-    **OTHER_PODS,
-    "create": yes("Whether objects are validated on admission."),
+    **WEBHOOK_PODS,
+    "create": yes("Whether objects are validated on admission; never in one namespace alone."),
+    "separate": no("Whether the webhook and its certificates have Deployments of their own, as ESO's."),
     "annotations": texts("Annotations of the ValidatingWebhookConfigurations."),
     "failurePolicy": text(
         "Ignore",
@@ -118,7 +119,7 @@ _WEBHOOK: Final[Keys] = {
         *("Ignore", "Fail"),
     ),
     "port": integer(10250, "The port of the webhook.", least=1),
-    "certDir": idle(text("/tmp/certs", ""), "No effect: certificates are not kept in files."),  # noqa: S108  # ESO's default
+    "certDir": text("/tmp/certs", "Where files of the certificate are mounted, if they are."),  # noqa: S108
     "certCheckInterval": text("5m", "How often the certificate is looked at."),
     "lookaheadInterval": text("", "How long before its end it is renewed; empty: 30 days."),
     "secretAnnotations": texts("Annotations of the Secret with the certificate."),

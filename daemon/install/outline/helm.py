@@ -124,12 +124,24 @@ def _member(name: str, entry: Outline, indent: int, names: Names) -> Iterator[st
         case Mapping() if entry:
             yield start
             yield from _members(entry, indent + _STEP, names)
+        case list() | tuple() if _lists(entry):
+            joined = " ".join(f"({each} | default list)" for each in _spliced_lists(entry, names))
+            yield f"{start} {{{{ toJson (concat list {joined}) }}}}"  # as lines, nothing would be null
         case list() | tuple() if entry:
             yield start
             for each in entry:
                 yield from _entry(each, indent + _STEP, names)
         case _:
             yield f"{start} {_scalar(entry, names)}"
+
+
+def _lists(entries: Sequence[Outline]) -> bool:
+    """Whether it is made of other lists alone."""
+    return bool(entries) and all(isinstance(each, Spliced) for each in entries)
+
+
+def _spliced_lists(entries: Sequence[Outline], names: Names) -> Iterator[str]:
+    return (expression(each.entries, names) for each in entries if isinstance(each, Spliced))
 
 
 def _entry(entry: Outline, indent: int, names: Names) -> Iterator[str]:

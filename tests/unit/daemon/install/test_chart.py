@@ -10,6 +10,7 @@ import pytest
 
 from syncret.config.meta import Document, is_object
 from syncret.daemon.install.chart.keys import Key, Keys
+from syncret.daemon.install.chart.pods import WEBHOOK_PODS
 from syncret.daemon.install.chart.read import Release, installation_of
 from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.install.render import render
@@ -37,6 +38,11 @@ NEEDS: Mapping[str, Document] = {
     "installCRDs": {},
     "crds": {"installCRDs": True},
     "metrics.service.enabled": {"serviceMonitor": {}},
+    **{f"webhook.{name}": {"webhook": {"separate": True}} for name in WEBHOOK_PODS},
+    **{
+        f"webhook.{name}": {"webhook": {}}
+        for name in ("secretAnnotations", "lookaheadInterval", "certManager.enabled")
+    },
     "leaderElection.enabled": {"leaderElect": False},
     "serviceMonitor.renderMode": {"serviceMonitor": {"enabled": True, "renderMode": "skipIfMissing"}},
 }
@@ -48,6 +54,8 @@ OTHERS: Mapping[str, Any] = {
     "ownIdentity": {"mode": "open"},
     "livenessProbe.spec": {"httpGet": {"port": 9}},
     "podSecurityContext": {"fsGroup": 1},
+    "webhook.hostUsers": False,
+    "webhook.imagePullSecrets": [{"name": "a"}],
     "hostUsers": False,
     "log.level": "debug",
     "imagePullSecrets": [{"name": "a"}],
@@ -96,7 +104,7 @@ def leaves(keys: Keys, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 
 
 MONITORS = "monitoring.coreos.com/v1/ServiceMonitor"
-LEAVES = [pytest.param(path, key, id=".".join(path)) for path, key in leaves(VALUES) if path[0] != "webhook"]
+LEAVES = [pytest.param(path, key, id=".".join(path)) for path, key in leaves(VALUES)]
 
 
 def other(path: tuple[str, ...], key: Key) -> Any:  # noqa: ANN401  # any value
