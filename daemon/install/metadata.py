@@ -28,7 +28,10 @@ i: Final = Value(INSTALLATION)
 
 ACCOUNT: Final = first(i.service_account.name, i.name)
 """The name of the ServiceAccount."""
-SELECTOR: Final = {"app.kubernetes.io/name": i.app, "app.kubernetes.io/instance": first(i.instance, i.name)}
+SELECTOR: Final[dict[str, Outline]] = {
+    "app.kubernetes.io/name": i.app,
+    "app.kubernetes.io/instance": first(i.instance, i.name),
+}
 """The labels that the Pods are found by; a Deployment cannot change them later."""
 
 ELECTS: Final = any_of(more(i.replicas, 1), equal(item(i.settings, "leaderElection.enabled"), "true"))
