@@ -126,7 +126,7 @@ def _member(name: str, entry: Outline, indent: int, names: Names) -> Iterator[st
             yield from _members(entry, indent + _STEP, names)
         case list() | tuple() if _lists(entry):
             joined = " ".join(f"({each} | default list)" for each in _spliced_lists(entry, names))
-            yield f"{start} {{{{ toJson (concat {joined} | default list) }}}}"  # as lines, nothing would be null
+            yield f"{start} {{{{ toJson (concat {joined} | default list) }}}}"  # lines: nothing is null
         case list() | tuple() if entry:
             yield start
             for each in entry:
