@@ -8,6 +8,7 @@ import asyncio
 import math
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -168,13 +169,29 @@ class ApiServer:
         params: Mapping[str, str] | None = None,
         accept: str = JSON,
     ) -> Answer:
-        """The answer to a write that was carried out. Raises HomeError."""
-        left = self._fence()
+        """The answer to a write that was carried out. Raises HomeError.
+
+        The fence is asked again as the bytes leave: a process may be stopped for a minute in between.
+        """
+        late = StorageUnavailable(f"{doing}: another replica is the active one, or this one only observes")
+        left, held = self._fence(), False
         if left <= 0:
-            raise StorageUnavailable(f"{doing}: another replica is the active one, or this one only observes")
+            raise late
+
+        def may_leave() -> bool:
+            nonlocal held
+            held = self._fence() <= 0
+            return not held
+
+        if body is not None:
+            body = replace(body, may_leave=may_leave)
         try:
             async with asyncio.timeout(None if left == math.inf else left):
                 answer = await self._send(method, path, doing=doing, params=params, body=body, accept=accept)
+        except OutcomeUnknown:
+            if held:
+                raise late from None
+            raise
         except TimeoutError:
             raise OutcomeUnknown(f"{doing}: another replica may be the active one now") from None
         self._check(answer, wrote=True)

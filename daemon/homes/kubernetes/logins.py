@@ -41,8 +41,9 @@ class FixedHeaders:
 class FileToken:
     """A token in a file that is replaced before it expires."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
+        self._clock = clock
         self._headers: Mapping[str, str] = {}
         self._read_at = float("-inf")
 
@@ -55,7 +56,7 @@ class FileToken:
         return await call(self._current())
 
     def _current(self) -> Mapping[str, str]:
-        if time.monotonic() - self._read_at > _RENEWED:
+        if self._clock() - self._read_at > _RENEWED:
             try:
                 text = self._path.read_bytes().strip()
             except OSError as error:
@@ -64,7 +65,7 @@ class FileToken:
                     hint="is the ServiceAccount's token mounted?",
                 ) from None
             self._headers = bearer(SecretBytes(text))
-            self._read_at = time.monotonic()
+            self._read_at = self._clock()
         return self._headers
 
 

@@ -5,13 +5,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
 
 from syncret.config.fields import Json
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+
+if TYPE_CHECKING:
+    from syncret.providers.kit.http.payloads import GuardedBytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,18 @@ class Body:
 
     content: bytes = field(repr=False)
     type: str = ""
+    may_leave: Callable[[], bool] | None = field(default=None, repr=False)
+    """Asked in the same turn of the loop in which the bytes are handed to the socket; if not, none of the
+    request is sent."""
+
+    @property
+    def payload(self) -> "bytes | GuardedBytes":
+        """The body as aiohttp sends it."""
+        if self.may_leave is None:
+            return self.content
+        from syncret.providers.kit.http.payloads import GuardedBytes  # aiohttp takes 200 ms to import
+
+        return GuardedBytes(self.content, self.may_leave)
 
 
 def json_body(value: object) -> Body:

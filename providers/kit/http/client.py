@@ -264,7 +264,7 @@ class Http:
                     method,
                     URL(target.url, encoded=True),
                     headers=headers,
-                    data=None if body is None else body.content,
+                    data=None if body is None else body.payload,
                     proxy=target.proxy,
                     server_hostname=self._tls.server_name or None,
                     allow_redirects=False,
