@@ -35,7 +35,7 @@ from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import rules_of
 from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
-from syncret.daemon.homes.contract import Conflict, Home, HomeError
+from syncret.daemon.homes.contract import Conflict, Home, HomeError, Invalid
 from syncret.providers.errors import Malformed, SyncError
 
 _STARTED_AT_ONCE: Final = 16
@@ -329,6 +329,9 @@ class Engine:
     def _raised(self, ref: ObjectRef, error: Failure) -> Outcome:
         """A run that could not report: it is repeated at the interval of its object at the latest."""
         self._observer.failed(ref, error)
+        seen = self._inventory.get(ref)
+        if isinstance(error, Invalid) and seen is not None:  # no status can tell of it
+            self._home.record_event(seen, warning=True, reason="UpdateFailed", message=str(error))
         interval = self._interval(ref)
         due = self._clock.now() + interval if interval else None
         return Outcome(due, failure=self._not_reported(ref, error))

@@ -12,7 +12,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.engine.work import call_work
-from syncret.daemon.homes.contract import Conflict, WatchEvent
+from syncret.daemon.homes.contract import Conflict, Invalid, WatchEvent
 from syncret.providers.errors import Denied, Malformed, OverBudget, SyncError, Throttled, Unavailable
 from syncret.providers.kit.retry import PAUSES, Doubling, RetryPolicy
 
@@ -67,7 +67,7 @@ class RetryRules(Struct, frozen=True):
 
     def pause(self, failure: Failure, failures: int, *, chance: float = 0.0) -> float:
         """Seconds until the retry; never less than the server asked for."""
-        skipped = SLOW if isinstance(failure, Denied | Malformed | OverBudget) else 0
+        skipped = SLOW if isinstance(failure, Denied | Malformed | OverBudget | Invalid) else 0
         pause = self.pauses.pause(failures + skipped, chance=chance)
         if isinstance(failure, Throttled) and failure.retry_after is not None:
             pause = max(pause, failure.retry_after * (1 + self.pauses.jitter * chance))
