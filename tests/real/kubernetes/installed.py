@@ -38,6 +38,7 @@ _PLACES: Final = {
     "ClusterRole": f"/apis/{_RBAC}/v1",
     "ClusterRoleBinding": f"/apis/{_RBAC}/v1",
     "Deployment": "/apis/apps/v1",
+    "ValidatingWebhookConfiguration": "/apis/admissionregistration.k8s.io/v1",
     "PodDisruptionBudget": "/apis/policy/v1",
     "NetworkPolicy": "/apis/networking.k8s.io/v1",
     "PushSecret": f"/apis/{_ESO}/v1alpha1",

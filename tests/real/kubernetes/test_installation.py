@@ -20,6 +20,7 @@ from syncret.daemon.install.parts import (
     Pod,
     ServiceAccount,
     TargetResource,
+    Webhook,
 )
 from syncret.daemon.install.render import render
 from syncret.daemon.install.roles import READ
@@ -182,6 +183,10 @@ async def test_without_any_one_rule_it_breaks(
             id="several replicas",
         ),
         pytest.param(Installation(image="r.example/s:1", only_namespace="default"), id="one namespace"),
+        pytest.param(Installation(image="r.example/s:1", webhook=Webhook()), id="webhook"),
+        pytest.param(
+            Installation(image="r.example/s:1", webhook=Webhook(separate=True)), id="three processes"
+        ),
         pytest.param(
             Installation(
                 image="r.example/s:1",

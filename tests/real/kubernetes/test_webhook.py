@@ -1,18 +1,25 @@
 """The webhook as an API server calls it: what is refused, whom it trusts, and what its parts do alone."""
 
+import ssl
+import time
 import urllib.request
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from socket import create_connection
+from threading import Event, Thread
+from typing import Any, Self
 from urllib.error import HTTPError
 
 import pytest
 
 from syncret.config.meta import Document, member
+from syncret.daemon.admission.authority import DAY, issue, new_authority
+from syncret.daemon.admission.keeper import PUBLISHED
+from syncret.daemon.admission.rotation import Certificates, Wanted
 from tests.real.e2e.process import daemon, free_port
 from tests.support.servers.kube.running import KubeApi
-from tests.support.servers.kube.webhooks import registered, trusts
+from tests.support.servers.kube.webhooks import refuses, registered, trusts
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +60,21 @@ class Hook:
     def secret(self) -> dict[str, bytes]:
         found = self.api.get(f"/api/v1/namespaces/{self.namespace}/secrets/hook") or Document()
         return {name: b64decode(value) for name, value in member(found, "data").items()}
+
+    @property
+    def annotations(self) -> Document:
+        found = self.api.get(f"/api/v1/namespaces/{self.namespace}/secrets/hook") or Document()
+        return member(found, "metadata", "annotations")
+
+    def serves(self, authority: bytes) -> bool:
+        """Whether a client that trusts this authority alone accepts its certificate."""
+        context = ssl.create_default_context(cadata=authority.decode())
+        try:
+            with create_connection(("127.0.0.1", self.port)) as plain:
+                context.wrap_socket(plain, server_hostname="127.0.0.1").close()
+        except ssl.SSLCertVerificationError:
+            return False
+        return True
 
     def judges(self) -> bool:
         """Whether the API server asks it, and trusts it."""
@@ -97,6 +119,71 @@ def test_the_controller_serves_it_and_sees_to_its_certificate(tmp_path: Path, ho
         assert process.metric("controller_runtime_webhook_requests_in_flight", webhook=path) == 0
         assert process.stop() == 0
         assert "Traceback" not in process.stderr
+
+
+class Asking(Thread):
+    """Somebody who creates objects all the time; `holes` are the answers that no webhook gave."""
+
+    def __init__(self, hook: Hook) -> None:
+        super().__init__(name="asks all the time")
+        self._hook = hook
+        self._end = Event()
+        self.answers = 0
+        self.holes: list[tuple[int, str]] = []
+
+    def run(self) -> None:
+        while not self._end.wait(0.01):
+            status, message = self._hook.create("x", **TWICE)
+            self.answers += 1
+            if status != 403 or "duplicate secretKey" not in message:
+                self.holes.append((status, message))
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self.join()
+
+
+def old_secret(hook: Hook) -> tuple[Document, Certificates]:
+    """A Secret whose authority has nine months left, and its certificate two."""
+    now = time.time()
+    wanted = Wanted(("127.0.0.1", f"hook.{hook.namespace}.svc", f"hook.{hook.namespace}.svc.cluster.local"))
+    authority = new_authority("the one before", now - 3380 * DAY, 3650 * DAY)
+    held = Certificates(authority, issue(authority, wanted.names, now - 30 * DAY, 90 * DAY))
+    values = {"ca.crt": held.authority.certificate, "ca.key": held.authority.key}
+    values |= {"tls.crt": held.leaf.certificate, "tls.key": held.leaf.key}
+    data = {name: b64encode(value).decode() for name, value in values.items()}
+    return {"metadata": {"name": "hook", "namespace": hook.namespace}, "data": data}, held
+
+
+def test_the_authority_is_replaced_while_the_api_server_asks_all_the_time(tmp_path: Path, hook: Hook) -> None:
+    document, held = old_secret(hook)
+    path = f"/api/v1/namespaces/{hook.namespace}/secrets"
+    hook.api.create(path, document)
+    served, kept = tmp_path / "served", tmp_path / "kept"
+    for each in (served, kept):
+        each.mkdir()
+    with ExitStack() as stack:
+        server = stack.enter_context(daemon(served, None, *hook.flags("--only=webhook"), ready=False))
+        stack.enter_context(registered(hook.api, hook.port, held.bundle))
+        server.until(lambda: refuses(hook.api), "asked")
+        asking = stack.enter_context(Asking(hook))
+        keeps = hook.flags("--only=certificates", "--set=webhook.healthzAddr=")
+        keeper = stack.enter_context(daemon(kept, None, *keeps, ready=False))
+        keeper.until(lambda: PUBLISHED in hook.annotations, "the successor told")
+        successor = hook.secret["ca-next.crt"]
+        assert hook.secret["ca.crt"] == held.authority.certificate
+        long_ago = {"metadata": {"annotations": {PUBLISHED: "2026-01-01T00:00:00Z"}}}
+        assert hook.api.request("PATCH", f"{path}/hook", long_ago).status == 200
+        keeper.until(lambda: hook.secret["ca.crt"] == successor, "the successor used")
+        server.until(lambda: hook.serves(successor), "its certificate served")
+        asked = asking.answers
+        server.until(lambda: asking.answers > asked + 20, "asked some more")
+        assert keeper.stop() == 0
+    assert asking.holes == []
 
 
 def test_parts_are_processes_of_their_own(tmp_path: Path, hook: Hook) -> None:
