@@ -45,15 +45,15 @@ async def listening(settings: Settings, *, reviewing: bool = True) -> AsyncGener
     ciphers_of(webhook)
     async with AsyncExitStack() as stack:
 
-        async def bound(address: str) -> list[socket]:
-            found = await listeners_at(address)
+        async def bound(address: str, setting: str) -> list[socket]:
+            found = await listeners_at(address, hint=f"choose another with --set {setting}=")
             for each in found:
                 stack.callback(each.close)
             return found
 
         yield Sockets(
-            await bound(f":{webhook.port}") if reviewing else [],
-            await bound(webhook.healthz_addr) if webhook.healthz_addr else [],
+            await bound(f":{webhook.port}", "webhook.port") if reviewing else [],
+            await bound(webhook.healthz_addr, "webhook.healthzAddr") if webhook.healthz_addr else [],
         )
 
 

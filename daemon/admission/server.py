@@ -72,7 +72,7 @@ class Reviewer:
 
     async def _answer(self, request: web.Request, kind: GroupKind) -> web.Response:
         try:
-            if request.content_length is not None and request.content_length <= QUICK:
+            if _is_small(request):
                 async with asyncio.timeout(READ_WITHIN):
                     body = await request.read()
                 answer = msgspec.json.encode(reviewed(body, kind, self._catalog))
@@ -100,6 +100,12 @@ class Reviewer:
                 return await asyncio.get_running_loop().run_in_executor(self._threads, work)
         finally:
             self._large.release()
+
+
+def _is_small(request: web.Request) -> bool:
+    """Whether the body is surely small: its length is given, and is not that of a compressed one."""
+    length = request.content_length
+    return length is not None and length <= QUICK and "Content-Encoding" not in request.headers
 
 
 def _checked(body: bytes, kind: GroupKind, catalog: Catalog) -> bytes:

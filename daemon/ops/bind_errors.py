@@ -23,9 +23,9 @@ _WHY: Final = {
 }
 
 
-def cannot_listen(address: str, error: OSError) -> CannotListen:
-    """The error for a TCP address that cannot be bound."""
+def cannot_listen(address: str, error: OSError, *, hint: str = ELSEWHERE) -> CannotListen:
+    """The error for a TCP address that cannot be bound; by default, that of the setting `listen`."""
     # asyncio skips addresses that this machine does not have; if none is left, the error has no errno (3.13)
     code = errno.EADDRNOTAVAIL if error.errno is None else error.errno
     why = _WHY.get(code, error.strerror or "it cannot be used")
-    return CannotListen(f"cannot listen on {address}: {why}", hint=ELSEWHERE)
+    return CannotListen(f"cannot listen on {address}: {why}", hint=hint)

@@ -18,7 +18,7 @@ from aiohttp.typedefs import Handler, Middleware
 from syncret.config.settings import Settings
 from syncret.config.settings_layers import address_of
 from syncret.daemon.ops import status
-from syncret.daemon.ops.bind_errors import cannot_listen
+from syncret.daemon.ops.bind_errors import ELSEWHERE, cannot_listen
 from syncret.daemon.ops.connections import serve as serve_application
 from syncret.daemon.ops.failures import invalid_manifests
 from syncret.daemon.ops.metrics import CONTENT_TYPE
@@ -81,7 +81,7 @@ async def _service(listen: str, *, health_alone: bool = False) -> AsyncGenerator
             listener.close()
 
 
-async def listeners_at(listen: str) -> list[socket.socket]:
+async def listeners_at(listen: str, *, hint: str = ELSEWHERE) -> list[socket.socket]:
     """A socket for each address of the host name, which already accepts connections. Raises CannotListen."""
     address = address_of(listen)
     loop = asyncio.get_running_loop()
@@ -98,7 +98,7 @@ async def listeners_at(listen: str) -> list[socket.socket]:
     except OSError as error:
         for listener in listeners:
             listener.close()
-        raise cannot_listen(listen, error) from error
+        raise cannot_listen(listen, error, hint=hint) from error
     return listeners
 
 

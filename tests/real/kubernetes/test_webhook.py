@@ -31,7 +31,7 @@ class Hook:
         self.api = api
         self.namespace = namespace
         self.port, self.health = free_port(), free_port()
-        self._kubeconfig = kubeconfig
+        self.kubeconfig = kubeconfig
 
     def flags(self, *more: str) -> tuple[str, ...]:
         chosen = {
@@ -42,7 +42,7 @@ class Hook:
             "webhook.service": f"{self.namespace}/hook",
             "webhook.secret": f"{self.namespace}/hook",
             "webhook.checkInterval": "1s",
-            "kubeconfig": self._kubeconfig,
+            "kubeconfig": self.kubeconfig,
         }
         settings = (f"--set={name}={value}" for name, value in chosen.items())
         return ("--kubernetes", "--namespace", self.namespace, *settings, *more)
@@ -119,6 +119,28 @@ def test_the_controller_serves_it_and_sees_to_its_certificate(tmp_path: Path, ho
         assert process.metric("controller_runtime_webhook_requests_in_flight", webhook=path) == 0
         assert process.stop() == 0
         assert "Traceback" not in process.stderr
+
+
+def test_a_replica_that_stands_by_serves_it_too(tmp_path: Path, hook: Hook, api: KubeApi) -> None:
+    """The active one is killed; the other one has the certificate, and goes on with it."""
+    kubeconfig = hook.kubeconfig
+    other = Hook(api, hook.namespace, kubeconfig)
+    lease = ("--enable-leader-election", f"--set=leaderElection.namespace={hook.namespace}")
+    more = (*lease, f"--controller-class={hook.namespace}")
+    with ExitStack() as stack:
+        stack.enter_context(registered(api, other.port))
+        folders = [tmp_path / name for name in ("active", "waiting")]
+        for each in folders:
+            each.mkdir()
+        active = stack.enter_context(daemon(folders[0], None, *hook.flags(*more), ready=False))
+        active.until(lambda: hook.is_ready, "its certificate made")
+        waiting = stack.enter_context(daemon(folders[1], None, *other.flags(*more), ready=False))
+        waiting.until(other.judges, "called by the API server")
+        active.process.kill()
+        authority = other.secret["ca.crt"]
+        waiting.until(lambda: waiting.metric("leader_election_master_status") == 1, "taken over")
+        assert other.create("x", **TWICE)[0] == 403
+        assert other.secret["ca.crt"] == authority
 
 
 class Asking(Thread):

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -59,7 +59,13 @@ class Server:
         return self.leaf
 
     async def post(
-        self, body: bytes, bundle: bytes, path: str = PATH, *, chunked: bool = False
+        self,
+        body: bytes,
+        bundle: bytes,
+        path: str = PATH,
+        *,
+        chunked: bool = False,
+        headers: Mapping[str, str] | None = None,
     ) -> tuple[int, bytes]:
         """Ask as an API server that trusts the bundle, on a connection of its own."""
         context = ssl.create_default_context(cadata=bundle.decode())
@@ -69,7 +75,8 @@ class Server:
                 yield body
 
             data = pieces() if chunked else BytesIO(body)
-            async with session.post(f"https://{HOST}:{self.port}{path}", data=data) as answer:
+            url = f"https://{HOST}:{self.port}{path}"
+            async with session.post(url, data=data, headers=headers) as answer:
                 return answer.status, await answer.read()
 
     async def is_ready(self) -> tuple[int, str]:

@@ -2,9 +2,14 @@
 
 import ssl
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from random import Random
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.x509.oid import NameOID
 from msgspec import structs
 
 from syncret.daemon.admission.authority import DAY, Facts, Pair, facts_of, issue, new_authority, signed_by
@@ -170,6 +175,34 @@ def test_without_the_key_of_the_authority_its_leaf_is_served_until_another_one_i
     used = after(told, START + HOUR + OVERLAP)
     assert used.authority == told.successor
     assert reaches(told.bundle, used.leaf, START + HOUR + OVERLAP)
+
+
+def test_the_operators_authority_stays_in_use() -> None:
+    """Its certificate controller makes RSA keys, and certificates without all the names that we want."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "external-secrets")])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(datetime.fromtimestamp(START - DAY, UTC))
+        .not_valid_after(datetime.fromtimestamp(START + 3649 * DAY, UTC))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+        .public_bytes(serialization.Encoding.PEM)
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.TraditionalOpenSSL,
+        serialization.NoEncryption(),
+    )
+    theirs = Pair(certificate, private)
+    held = Certificates(theirs, issue(theirs, ("hook.ns.svc",), START - DAY, 3650 * DAY))
+    ours = rotated(held, WANTED, START)
+    assert ours.authority == theirs
+    assert reaches(certificate, ours.leaf, START)
 
 
 def test_without_anything_that_could_be_served_nobody_waits() -> None:

@@ -1,6 +1,7 @@
 """The webhook's server: hostile bodies, certificates that are replaced, and what probes are told."""
 
 import asyncio
+import gzip
 import json
 import ssl
 import threading
@@ -12,13 +13,15 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from syncret.config.errors import ConfigError
-from syncret.config.settings import Webhook
+from syncret.config.settings import Settings, Webhook
 from syncret.daemon.admission import server as module
 from syncret.daemon.admission.authority import DAY, Pair
+from syncret.daemon.admission.parts import listening
 from syncret.daemon.admission.review import reviewed
 from syncret.daemon.admission.rotation import OVERLAP, Wanted, rotated
-from syncret.daemon.admission.server import LARGEST
+from syncret.daemon.admission.server import LARGEST, QUICK
 from syncret.daemon.admission.tls import ciphers_of
+from syncret.daemon.ops.bind_errors import CannotListen
 from tests.unit.daemon.admission.support import HOST, PATH, fresh, review, running, sync
 
 HELD = fresh()
@@ -48,6 +51,23 @@ async def test_bodies_of_any_size_are_answered(chunked: bool) -> None:  # noqa: 
         status, _ = await server.post(b" " * (LARGEST + 1), HELD.bundle, chunked=chunked)
         assert status == 413
         assert is_allowed(await server.post(review(sync()), HELD.bundle, chunked=chunked))
+
+
+async def test_what_a_small_body_is_inflated_to_is_bounded() -> None:
+    bomb = gzip.compress(b" " * (10 * LARGEST))
+    async with running(HELD.leaf) as server:
+        assert len(bomb) < QUICK * 4
+        assert (await server.post(bomb, HELD.bundle, headers={"Content-Encoding": "gzip"}))[0] == 413
+        assert is_allowed(await server.post(review(sync()), HELD.bundle))
+
+
+async def test_a_port_that_is_taken_is_told_with_its_setting() -> None:
+    async with running(HELD.leaf) as server:
+        taken = Settings(webhook=Webhook(port=server.port, healthz_addr=""))
+        with pytest.raises(CannotListen) as refused:
+            async with listening(taken):
+                pass
+        assert "--set webhook.port=" in refused.value.hint
 
 
 @pytest.mark.parametrize(
