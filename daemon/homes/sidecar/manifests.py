@@ -1,17 +1,18 @@
 """Objects of another home as manifests: what their authors wrote, and what a sidecar has to refuse."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.manifests.loader import LoadedDocument
-from syncret.config.meta import Document
+from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret, ExternalSecretSpec
 from syncret.config.resources.kinds import CLUSTER_SECRET_STORE
 from syncret.config.schema.admission import Admission
 from syncret.daemon.core.needs import Generate, need_of, stores
+from syncret.daemon.core.target import form_of
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.filesystem.manifests.reader import Content, Manifest, digest_of
 
@@ -20,12 +21,21 @@ _OF_AUTHORS: Final = ("name", "namespace", "labels", "annotations")
 """Owners, finalizers and versions are the cluster's: their controllers are not here."""
 
 
-def manifest_of(stored: StoredObject, admission: Admission, salt: bytes) -> Manifest:
+class Wanted(NamedTuple):
+    """One object that is wanted, and the target that it makes, if it does."""
+
+    manifest: Manifest
+    target: ObjectRef | None
+
+
+def wanted(stored: StoredObject, admission: Admission, salt: bytes) -> Wanted:
     """What is wanted, from the version that the other home has. `salt` goes into the digest."""
     document = _written(stored.document)
     admitted = admission.admit(document)
     refused = [problem for problem in admitted.problems if problem.fatal]
+    target = None
     if isinstance(admitted.resource, ExternalSecret):
+        target = form_of(admitted.resource).ref(admitted.resource)
         refused += not_for_sidecars(admitted.resource.spec)
     place = str(stored.ref)
     content = Content(
@@ -34,7 +44,8 @@ def manifest_of(stored: StoredObject, admission: Admission, salt: bytes) -> Mani
         not refused,
         refused,
     )
-    return Manifest(stored.ref, place, 0, digest_of(_ENCODER.encode(document), salt), content)
+    digest = digest_of(_ENCODER.encode(document), salt)
+    return Wanted(Manifest(stored.ref, place, 0, digest, content), target)
 
 
 def _written(document: Document) -> Document:

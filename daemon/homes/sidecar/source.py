@@ -5,14 +5,14 @@ and it issues tokens. Nothing is written to it but, where that is asked for, sta
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Final
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.meta import ObjectRef, member
-from syncret.config.resources.kinds import EXTERNAL_SECRET, SECRET, SECRET_STORE
+from syncret.config.resources.kinds import EXTERNAL_SECRET, SECRET_STORE
 from syncret.config.schema.admission import Admission
 from syncret.daemon.homes.contract import (
     Home,
@@ -28,7 +28,7 @@ from syncret.daemon.homes.filesystem.manifests.reader import Manifest
 from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
 from syncret.daemon.homes.filesystem.source import ObjectSource, SourceParts
 from syncret.daemon.homes.filesystem.state.database import trusting
-from syncret.daemon.homes.sidecar.manifests import manifest_of
+from syncret.daemon.homes.sidecar.manifests import Wanted, wanted
 from syncret.daemon.homes.sidecar.references import References
 from syncret.daemon.homes.sidecar.status_reports import StatusReports
 from syncret.providers.contract import IssuedToken
@@ -75,7 +75,7 @@ class UpstreamSource:
         self._lost = False
         """Whether one of them cannot be watched."""
         self._stored: dict[ObjectRef, StoredObject] = {}
-        self._manifests: dict[ObjectRef, Manifest] = {}
+        self._wanted: dict[ObjectRef, Wanted] = {}
         self._replaced: set[ObjectRef] = set()
         """Objects that were deleted and made anew, under the same name."""
         self._failures: Sequence[HomeProblem] = ()
@@ -103,7 +103,7 @@ class UpstreamSource:
         await self._first_lists(RESTART if former else FIRST_START)
         if self._unread and not former:
             raise self._unusable()
-        snapshot = self._snapshot(self._manifests)
+        snapshot = self._snapshot(self._manifests())
         with trusting(self._parts.state_file):
             self._parts.applier.restore(former, snapshot)
         await self.look()
@@ -156,7 +156,7 @@ class UpstreamSource:
         """Apply what the other home has told so far; all of it is durable then."""
         del touched
         async with self._looking:
-            manifests = dict(self._manifests)
+            manifests = self._manifests()
             replaced, self._replaced = self._replaced & manifests.keys(), set()
             if replaced:
                 left = {ref: each for ref, each in manifests.items() if ref not in replaced}
@@ -169,6 +169,9 @@ class UpstreamSource:
                 failures.append(HomeProblem("state", Problem(path="", message=str(error), hint=error.hint)))
             self._failures = failures
             self._parts.on_looked()
+
+    def _manifests(self) -> Mapping[ObjectRef, Manifest]:
+        return {ref: each.manifest for ref, each in self._wanted.items()}
 
     def _snapshot(self, manifests: Mapping[ObjectRef, Manifest]) -> Snapshot:
         return Snapshot(manifests, unreadable_paths=[kind.kind for kind in self._unread])
@@ -205,7 +208,7 @@ class UpstreamSource:
 
     def _forget(self, ref: ObjectRef) -> None:
         self._stored.pop(ref, None)
-        self._manifests.pop(ref, None)
+        self._wanted.pop(ref, None)
         self._replaced.add(ref)
 
     def _keep(self, stored: StoredObject) -> None:
@@ -216,21 +219,14 @@ class UpstreamSource:
         if before is not None and before.uid != stored.uid:
             self._replaced.add(stored.ref)
         self._stored[stored.ref] = stored
-        self._manifests[stored.ref] = manifest_of(stored, self._upstream.admission, self._parts.salt)
+        self._wanted[stored.ref] = wanted(stored, self._upstream.admission, self._parts.salt)
 
     # ------------------------------------------------------------------------------------------------ reading
     async def read(self, ref: ObjectRef) -> StoredObject | None:
         """By name; but what an ExternalSecret of ours makes is what is in its files, or nothing."""
-        if ref.group_kind == SECRET.group_kind and ref in self._targets():
+        if any(each.target == ref for each in self._wanted.values()):
             return None
         return await self._references.read(ref)
-
-    def _targets(self) -> Iterator[ObjectRef]:
-        """The Secrets that are made here."""
-        for ref, stored in self._stored.items():
-            if ref.group_kind == EXTERNAL_SECRET.group_kind:
-                name = member(stored.document, "spec", "target").get("name") or ref.name
-                yield SECRET.ref(ref.namespace, str(name))
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
         """As `ObjectSource` says: by the other home."""

@@ -181,6 +181,9 @@ async def test_secrets_are_read_by_name_but_never_the_one_that_is_made_here(clus
     target = SECRET.ref("shop", "made")
     words = CONFIG_MAP.ref("shop", "words")
     await cluster.apply(external_secret(target={"name": "made"}))
+    generic = {"name": "settings", "manifest": {"apiVersion": "v1", "kind": "ConfigMap"}}
+    await cluster.create(external_secret("generic", target=generic))
+    await cluster.create(core(CONFIG_MAP.ref("shop", "settings"), a="one"))
     for ref in (LOGIN, target):
         await cluster.create(core(ref, a="b25l"))
     await cluster.create(core(words, a="one"))
@@ -190,6 +193,7 @@ async def test_secrets_are_read_by_name_but_never_the_one_that_is_made_here(clus
             assert found is not None
             assert found.document["data"]
         assert await home.get(target) is None
+        assert await home.get(CONFIG_MAP.ref("shop", "settings")) is None
         assert await home.get(EXTERNAL_SECRET.ref("shop", "other")) is None
 
 
