@@ -35,6 +35,10 @@ from syncret.providers.work import Work
 
 FINALIZER: Final = "secretstore.externalsecrets.io/finalizer"
 UNKNOWN: Final = "ValidationUnknown"
+VALID: Final = "Valid"
+UNMAINTAINED: Final = "StoreUnmaintained"
+UNWARNED: Final = "external-secrets.io/ignore-maintenance-checks"
+"""The annotation of a store whose users know about that."""
 _CONDITIONS_SECONDS: Final = 0.05
 """Of work, for the conditions of a store: they are looked at on the event loop, for each of its users."""
 
@@ -177,6 +181,8 @@ class Probe(Struct, frozen=True):
     capabilities: str = ""
     failed: str = ""
     error: SyncError | None = None
+    is_maintained: bool = True
+    """Whether somebody maintains the provider upstream."""
 
 
 class Step(Struct, frozen=True, kw_only=True):
@@ -263,23 +269,29 @@ def report(store: SecretStore, probe: Probe, now: float, *, next_due: float | No
     status = msgspec.structs.replace(
         store.status,
         conditions=found,
-        capabilities=probe.capabilities if verdict.reason == "Valid" else store.status.capabilities,
+        capabilities=probe.capabilities if verdict.reason == VALID else store.status.capabilities,
     )
     error = verdict.error
     return Report(
         status=None if status == store.status else msgspec.to_builtins(status),
-        events=tuple(_events(verdict, is_news=is_news)),
+        events=tuple(_events(verdict, is_news=is_news, warns=_warns(store, probe))),
         last_error=None if error is None else last_error(error, now),
         failure=error,
         next_due=next_due,
     )
 
 
-def _events(verdict: Verdict, *, is_news: bool) -> Iterator[Event]:
+def _events(verdict: Verdict, *, is_news: bool, warns: bool) -> Iterator[Event]:
     if verdict.error is not None:
         yield failed_event(verdict.reason, verdict)
     elif is_news:
+        if warns and verdict.reason == VALID:
+            yield Event(UNMAINTAINED, "nobody maintains the provider of this store upstream", warning=True)
         yield Event(verdict.reason, verdict.message, warning=verdict.reason == UNKNOWN)
+
+
+def _warns(store: SecretStore, probe: Probe) -> bool:
+    return not probe.is_maintained and UNWARNED not in store.metadata.annotations
 
 
 def _verdict(probe: Probe) -> Verdict:
@@ -287,4 +299,4 @@ def _verdict(probe: Probe) -> Verdict:
         return Verdict(ok=False, reason="InvalidProviderConfig", message=probe.failed, error=probe.error)
     if probe.readiness == "unknown":
         return Verdict(reason=UNKNOWN, message="could not determine validation status")
-    return Verdict(reason="Valid", message="store validated")
+    return Verdict(reason=VALID, message="store validated")

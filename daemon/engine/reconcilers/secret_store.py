@@ -108,7 +108,7 @@ class SecretStoreReconciler:
         try:
             capabilities = await session.capabilities()
             failed = "unable to validate store"
-            probe = Probe(await session.probe(), capabilities)
+            probe = Probe(await session.probe(), capabilities, is_maintained=session.is_maintained)
         except SyncError as error:
             placed = error.below("spec.provider") if isinstance(error, OverBudget) else error
             probe = Probe(failed=failed, error=placed)

@@ -49,6 +49,11 @@ class Session:
         self._namespace = namespace
         self._work = work
 
+    @property
+    def is_maintained(self) -> bool:
+        """Whether somebody maintains the store's provider upstream."""
+        return isinstance(self._channel, SyncError) or self._channel.plan.provider.spec.maintained
+
     async def read(self, refs: Iterable[RemoteRef]) -> Mapping[RemoteRef, SecretBytes | SyncError | None]:
         """The value for each: None where it does not exist, an error where it could not be had.
 

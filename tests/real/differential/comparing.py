@@ -17,9 +17,6 @@ from tests.suites.corpus.runners.comparing import is_list
 World: TypeAlias = Mapping[str, Document]
 """The objects of a scenario in a form that can be compared, by kind, namespace and name."""
 
-NOT_SAID: Final = ("StoreUnmaintained",)
-"""Events of the operator alone. That nobody maintains a provider is a warning of our admission."""
-
 SILENT: Final = ("ClusterExternalSecret", "ClusterPushSecret")
 """Kinds of which the operator tells nothing; we tell which namespaces failed."""
 
@@ -44,7 +41,7 @@ class Snapshot:
     def _take_event(self, event: Document) -> None:
         """Which events there were: neither how many, nor in which words."""
         about = event["involvedObject"]
-        if event["reason"] in NOT_SAID or about["kind"] in SILENT:
+        if about["kind"] in SILENT:
             return
         source = member(event, "source").get("component") or "nobody"
         told = f"{event['type']} {event['reason']} from {source}"

@@ -124,10 +124,12 @@ def test_events_carry_their_object_and_reason() -> None:
         EventLogger().event(REF, warning=True, reason="UpdateFailed", message="could not update secret")
         EventLogger().event(REF, warning=False, reason="Created", message="Secret created")
         EventLogger().event(REF, warning=False, reason="Valid", message="store validated")
+        EventLogger().event(REF, warning=True, reason="StoreUnmaintained", message="nobody maintains it")
     assert [(line["log_level"], line["event"], line["reason"], line["object"]) for line in lines] == [
         ("warning", "could not update secret", "UpdateFailed", REF),
         ("info", "Secret created", "Created", REF),
         ("debug", "store validated", "Valid", REF),
+        ("debug", "nobody maintains it", "StoreUnmaintained", REF),
     ]
 
 

@@ -178,6 +178,28 @@ def test_the_report(
     assert event.warning is (condition[1] != "Valid")
 
 
+@pytest.mark.parametrize(
+    ("annotations", "before", "reasons"),
+    [
+        pytest.param({}, "Before", ["StoreUnmaintained", "Valid"], id="new"),
+        pytest.param({}, "Valid", [], id="told before"),
+        pytest.param({"external-secrets.io/ignore-maintenance-checks": ""}, "Before", ["Valid"], id="known"),
+    ],
+)
+def test_that_nobody_maintains_a_provider_is_told_once(
+    annotations: dict[str, str], before: str, reasons: list[str]
+) -> None:
+    wanted = store(condition={**VALID, "reason": before})
+    annotated = msgspec.structs.replace(
+        wanted, metadata=msgspec.structs.replace(wanted.metadata, annotations=annotations)
+    )
+    found = report(annotated, Probe("ready", "ReadWrite", is_maintained=False), NOW)
+    assert [each.reason for each in found.events] == reasons
+    assert [each.reason for each in found.events if each.warning] == [
+        each for each in reasons if each != "Valid"
+    ]
+
+
 def test_an_equal_status_is_not_written() -> None:
     published = report(store(condition=VALID), Probe("ready", "ReadWrite"), NOW + 60)
     assert published.status is None
