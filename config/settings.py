@@ -169,6 +169,23 @@ class Webhook(Group, frozen=True):
     Example: external-secrets/external-secrets-webhook"""
 
 
+class TemplateDelimiters(Group, frozen=True):
+    """What begins and ends an action in the templates of ExternalSecrets and PushSecrets.
+
+    Templates of providers and of rewrites keep Go's.
+    """
+
+    left: Annotated[str, Meta(min_length=1)] = "{{"
+    """What begins an action. Example: '<<'"""
+    right: Annotated[str, Meta(min_length=1)] = "}}"
+    """What ends an action. Example: '>>'"""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Both."""
+        return self.left, self.right
+
+
 class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 
@@ -325,6 +342,8 @@ class Settings(Group, frozen=True):
     """Keys and certificates that the templates of one object may create. Example: 2"""
     template_timeout: Seconds = 10.0
     """Longest elapsed time for the templates of one object; 0: no limit. Example: 30s"""
+
+    template_delimiters: TemplateDelimiters = TemplateDelimiters()
 
     work_time: Seconds = 1.0
     """Work that one sync of one object may take: paths into values, rewrites, conversions, templates, what

@@ -142,6 +142,10 @@ def _syntax(hint: TypeForm) -> str:
     return {bool: "true or false", int: "whole number", float: "number", str: "text"}[bare]
 
 
+_MARKS: Final = "{}[]"
+"""What begins a text that YAML would not read as one."""
+
+
 def _written(hint: TypeForm, default: Json) -> str:
     form = _syntax(hint)
     if form == "mode":
@@ -152,7 +156,9 @@ def _written(hint: TypeForm, default: Json) -> str:
         return str(default).lower()
     if _origin(hint) is tuple:
         return f"[{', '.join(map(_scalar, default))}]"
-    return str(default) if default != "" else '""'
+    if isinstance(default, str) and (not default or default[0] in _MARKS):
+        return f'"{default}"'
+    return str(default)
 
 
 def _scalar(value: Json) -> str:

@@ -100,7 +100,7 @@ async def run_engine(
             sessions=sessions,
             generator=generator,
             clock=clock,
-            templates=Templates(clock.now, TemplateLimits.of(settings)),
+            templates=Templates(clock.now, TemplateLimits.of(settings), settings.template_delimiters.pair),
             events=EventRecorderGroup(hooks.events, HomeEventRecorder(home, inventory)),
             applied=hooks.applied,
             options=Options(

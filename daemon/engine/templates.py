@@ -57,19 +57,25 @@ class _Texts(msgspec.Struct):
 class Templates:
     """What templates are rendered with: the time, and the limits of each sync."""
 
-    def __init__(self, now: Callable[[], float], limits: TemplateLimits | None = None) -> None:
+    def __init__(
+        self,
+        now: Callable[[], float],
+        limits: TemplateLimits | None = None,
+        delims: tuple[str, str] = ("{{", "}}"),
+    ) -> None:
+        """`delims` are those of outputs; requests and transforms keep Go's."""
         self._now = now
         self._limits = limits or TemplateLimits()
+        self._delims = delims
 
     def of(self, work: Work) -> "SyncTemplates":
         """The templates of one sync, which pay from its work."""
-        return SyncTemplates(self._moment(), self._limits, work)
+        return SyncTemplates(self._moment(), self._limits, work, self._delims)
 
     def request(self, template: str, data: Mapping[str, Mapping[str, str]], work: Work) -> str:
         """One template of a request, which makes no keys: it is rendered at every read. Raises Malformed."""
-        return SyncTemplates(self._moment(), structs.replace(self._limits, keys=None), work).request(
-            template, data
-        )
+        limits = structs.replace(self._limits, keys=None)
+        return SyncTemplates(self._moment(), limits, work, self._delims).request(template, data)
 
     @property
     def time_limit(self) -> TimeLimit:
@@ -87,17 +93,18 @@ class Templates:
 class SyncTemplates:
     """The templates of one sync: together they have one budget."""
 
-    def __init__(self, now: datetime, limits: TemplateLimits, work: Work) -> None:
+    def __init__(self, now: datetime, limits: TemplateLimits, work: Work, delims: tuple[str, str]) -> None:
         self._now = now
         self._limits = limits
         self._work = work
+        self._delims = delims
         self._contexts: dict[int, Context] = {}
 
     def render(self, name: str, text: str, data: Mapping[str, bytes]) -> bytes:
         """One template of an output: a key that the data lacks is an error. Raises Malformed."""
         from syncret.daemon.core.templating import operator  # costs 50 ms that most never need
 
-        return operator.render(name, text, data, self._context(), self._work)
+        return operator.render(name, text, data, self._context(), self._work, self._delims)
 
     def request(self, text: str, data: Mapping[str, Mapping[str, str]]) -> str:
         """One template of a request: a key that the data lacks prints as in Go. Raises Malformed."""

@@ -74,7 +74,7 @@ def validate_files(loaded: Sequence[LoadedDocument], settings: Settings) -> list
         AdmissionResult() if each.document is None else admit(each.document, registry) for each in loaded
     ]
     dangling = missing_references([each.document for each in results if each.document is not None])
-    failing = runtime_warnings(_accepted(loaded, results), registry)
+    failing = runtime_warnings(_accepted(loaded, results), registry, settings.template_delimiters.pair)
     items: list[_Item] = []
     for each, result in zip(loaded, results, strict=True):
         note = result.foreign(each.file)

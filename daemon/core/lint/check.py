@@ -18,10 +18,10 @@ from syncret.daemon.core.lint.templates import Finding
 
 
 def runtime_warnings(
-    objects: Mapping[ObjectRef, GivenObject], catalog: Catalog
+    objects: Mapping[ObjectRef, GivenObject], catalog: Catalog, delims: tuple[str, str] = ("{{", "}}")
 ) -> Mapping[ObjectRef, tuple[Problem, ...]]:
-    """The warnings by object: each once, in the order of the manifests."""
-    given = Given(objects, catalog)
+    """The warnings by object: each once, in the order of the manifests. `delims` are those of templates."""
+    given = Given(objects, catalog, delims)
     found: dict[ObjectRef, dict[Problem, None]] = {}
     for each in objects.values():
         for ref, problem in _of(each.resource, given):

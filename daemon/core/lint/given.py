@@ -23,9 +23,13 @@ class GivenObject(NamedTuple):
 class Given:
     """All objects of the manifests, by their refs."""
 
-    def __init__(self, objects: Mapping[ObjectRef, GivenObject], catalog: Catalog) -> None:
+    def __init__(
+        self, objects: Mapping[ObjectRef, GivenObject], catalog: Catalog, delims: tuple[str, str]
+    ) -> None:
+        """`delims` are those of templates of outputs."""
         self.objects = objects
         self.catalog = catalog
+        self.delims = delims
 
     def texts(self, ref: ObjectRef) -> Mapping[str, str] | None:
         """The texts of a Secret or ConfigMap by key; None if it is not given."""

@@ -46,9 +46,9 @@ class BadExpression(NamedTuple):
 Finding: TypeAlias = KeyRead | BadExpression
 
 
-def findings(text: str) -> Iterator[tuple[Position, Finding]]:
+def findings(text: str, delims: tuple[str, str]) -> Iterator[tuple[Position, Finding]]:
     """What is found in a template that parses, in its order, each once."""
-    walk = _Walk(parse(_MAIN, text, FUNCTIONS.table))
+    walk = _Walk(parse(_MAIN, text, FUNCTIONS.table, *delims))
     walk.body(walk.trees[_MAIN], data=True)
     for position, found in sorted(dict.fromkeys(walk.found), key=lambda each: each[0]):
         yield Place(_MAIN, text, position).line_and_column, found

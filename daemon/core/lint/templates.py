@@ -43,7 +43,7 @@ def of_template(
         for index, each in enumerate(template.template_from)
     ]
     for place, text in own:
-        for problem in texts.template(place, text, keys):
+        for problem in texts.template(place, text, keys, given.delims):
             yield Finding(user, problem)
     for index, each in enumerate(template.template_from):
         yield from _from(each, f"{path}.templateFrom[{index}]", user, keys, given)
@@ -74,6 +74,6 @@ def _of_source(
             where = f"{path}.items[{index}].key"
             yield Finding(user, texts.no_such_key(where, str(ref), item.key, list(held)))
             continue
-        for problem in texts.template(write(["data", item.key]), held[item.key], keys):
+        for problem in texts.template(write(["data", item.key]), held[item.key], keys, given.delims):
             message = f"as a template of {user}: {problem.message}"
             yield Finding(ref, structs.replace(problem, message=message))

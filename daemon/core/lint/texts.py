@@ -32,9 +32,11 @@ def warning(path: str, message: str, hint: str, text_line: int = 0) -> Problem:
     )
 
 
-def template(path: str, text: str, keys: Keys | None = None) -> Iterator[Problem]:
+def template(
+    path: str, text: str, keys: Keys | None = None, delims: tuple[str, str] = ("{{", "}}")
+) -> Iterator[Problem]:
     """What is wrong with a template; `keys` are all that its data has, None if that is not known."""
-    if "{{" not in text:
+    if delims[0] not in text:
         return
     # The engine takes 50 ms to import.
     from syncret.daemon.core.lint.template_reads import KeyRead, findings
@@ -42,7 +44,7 @@ def template(path: str, text: str, keys: Keys | None = None) -> Iterator[Problem
     from syncret.daemon.core.templating.golang.errors import TemplateError
 
     try:
-        operator.parse(path, text, Work())
+        operator.parse(path, text, Work(), delims)
     except TemplateError as error:
         message = f"the template does not parse: line {error.line}, column {error.column}: {error.message}"
         yield warning(path, message, error.hint, error.line)
@@ -50,7 +52,7 @@ def template(path: str, text: str, keys: Keys | None = None) -> Iterator[Problem
     except SyncError as error:
         yield warning(path, error.message, error.hint)
         return
-    for place, found in findings(text):
+    for place, found in findings(text, delims):
         where = f"line {place.line}, column {place.column}"
         if not isinstance(found, KeyRead):
             message = f"{where}: the regular expression of {found.function} is malformed"

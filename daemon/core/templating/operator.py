@@ -26,7 +26,7 @@ from syncret.daemon.core.templating.functions.data import (
 from syncret.daemon.core.templating.functions.text import casing, encoding, layout, naming, regex, strings
 from syncret.daemon.core.templating.functions.time import dates
 from syncret.daemon.core.templating.golang.errors import TemplateError
-from syncret.daemon.core.templating.golang.template import Functions, Template
+from syncret.daemon.core.templating.golang.template import DELIMITERS, Functions, Template
 from syncret.daemon.core.templating.golang.types import STRING, STRING_MAP, map_of
 from syncret.daemon.core.templating.golang.values import TypedMap, string_map
 from syncret.providers.errors import Malformed, OverBudget
@@ -83,19 +83,26 @@ ALL: Final[FunctionTable] = _all()
 FUNCTIONS: Final = Functions(ALL)
 
 
-def parse(name: str, text: str, work: Work) -> Template:
+def parse(name: str, text: str, work: Work, delims: tuple[str, str] = DELIMITERS) -> Template:
     """Parse a template, or take it from the cache. Raises TemplateError, and OverBudget."""
-    return Template.parse(name, text, work, FUNCTIONS)
+    return Template.parse(name, text, work, FUNCTIONS, delims)
 
 
-def render(name: str, text: str, data: Mapping[str, bytes], context: Context, work: Work) -> bytes:
+def render(
+    name: str,
+    text: str,
+    data: Mapping[str, bytes],
+    context: Context,
+    work: Work,
+    delims: tuple[str, str] = DELIMITERS,
+) -> bytes:
     """Render the template of one key; a missing key of the data is an error. Raises Malformed.
 
     What it takes is paid from the work, and as much of it as belongs to templates from their budget.
     """
     problem = f"unable to execute template at key {name}"
     try:
-        parsed = parse(name, text, work)
+        parsed = parse(name, text, work, delims)
     except TemplateError as error:
         raise _failed(f"unable to parse template at key {name}", error) from None
     except OverBudget as error:

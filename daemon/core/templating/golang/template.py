@@ -23,7 +23,7 @@ _CHARACTER_COST: Final = 12
 """Bytes of a parsed action for each of its characters, and steps for parsing it."""
 
 _TEXT_PER_STEP: Final = 32
-_DELIMITERS: Final = ("{{", "}}")
+DELIMITERS: Final = ("{{", "}}")
 _TOO_DEEP: Final = "templates or values are nested too deeply"
 
 
@@ -65,7 +65,7 @@ class Template:
         text: str,
         work: Work,
         functions: Functions = NO_FUNCTIONS,
-        delims: tuple[str, str] = _DELIMITERS,
+        delims: tuple[str, str] = DELIMITERS,
     ) -> "Template":
         """Parse a template, or take it from the cache. Raises TemplateError, and OverBudget.
 
@@ -73,7 +73,7 @@ class Template:
         """
         if len(text) > LARGEST:
             raise Place(name, text, 0).error(f"the template is longer than {LARGEST} characters")
-        left, right = delims[0] or _DELIMITERS[0], delims[1] or _DELIMITERS[1]
+        left, right = delims[0] or DELIMITERS[0], delims[1] or DELIMITERS[1]
         key = (name, text, left, right)
         parsed = functions.parsed.get(key)
         if parsed is None:

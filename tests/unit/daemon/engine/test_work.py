@@ -249,3 +249,11 @@ def test_a_key_that_is_no_text_is_refused() -> None:
     assert rename("db") == "d"
     with pytest.raises(Malformed, match="not text"):
         rename("é")
+
+
+def test_other_delimiters_are_for_outputs_alone() -> None:
+    templates, data = Templates(time.time, delims=("<<", ">>")), {"user": b"app"}
+    sync = templates.of(Work())
+    assert sync.render("t", "<< .user >> {{ .user }}", data) == b"app {{ .user }}"
+    assert sync.transform("{{ .value }}<<")("a") == "a<<"
+    assert templates.request("{{ .login.user }}<<", {"login": {"user": "app"}}, Work()) == "app<<"

@@ -105,3 +105,13 @@ def test_without_an_output_folder_documents_are_as_ever(
         assert err == ""
         listed.append([(item["kind"], item.get("data")) for item in json.loads(out)["items"]])
     assert listed[0] == listed[1]
+
+
+def test_templates_are_rendered_with_the_delimiters_of_the_settings(tmp_path: Path) -> None:
+    target = "target: {template: {data: {url: 'at << .k >> {{ .k }}'}}}"
+    document = SYNCED.replace("spec: {secretStoreRef", f"spec: {{{target}, secretStoreRef")
+    (tmp_path / "a.yaml").write_text(document)
+    delimiters = ("--set", "templateDelimiters.left=<<", "--set", "templateDelimiters.right=>>")
+    out = tmp_path / "out"
+    assert main(["sync", "-f", str(tmp_path / "a.yaml"), "--output-dir", str(out), *delimiters]) == 0
+    assert (out / "default" / "app" / "url").read_text() == "at b {{ .k }}"

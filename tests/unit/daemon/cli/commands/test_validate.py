@@ -125,6 +125,25 @@ def test_what_fails_when_it_is_used_is_a_runtime_warning_at_its_very_line(
     }
 
 
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        pytest.param("<< .user >> {{ .x }", None, id="in order"),
+        pytest.param("<< .user | toBase64 >>", 'function "toBase64" not defined', id="an unknown function"),
+        pytest.param("<< .usr >>", 'reads the key "usr"', id="an unknown key"),
+    ],
+)
+def test_templates_are_read_with_the_delimiters_of_the_settings(
+    template: str, message: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(WITH_TEMPLATE.format(name="a", template=template))
+    delimiters = ("--set", "templateDelimiters.left=<<", "--set", "templateDelimiters.right=>>")
+    _, out, _ = reported(capsys, tmp_path, "-o", "json", *delimiters)
+    told = [each["message"] for each in json.loads(out)["items"][0]["problems"] if each.get("runtime")]
+    assert len(told) == (message is not None)
+    assert all(message in each for each in told if message)
+
+
 @pytest.mark.parametrize("output", ["text", "json"])
 def test_strict_lets_warnings_count(output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.yaml").write_text(WITH_TEMPLATE.format(name="a", template="{{ .usr }}"))

@@ -64,7 +64,7 @@ def test_flags_are_settings() -> None:
             "--enable-cluster-store-reconciler=false",
             "--loglevel=warn",
             "--experimental-enable-something=true",
-            "--template-left-delimiter={{",
+            "--template-left-delimiter=<<",
         ]
     )
     assert {each.name: each.value for each in found.settings} == {
@@ -73,15 +73,15 @@ def test_flags_are_settings() -> None:
         "leaderElection.enabled": "true",
         "process.clusterStore": "false",
         "logLevel": "warning",
+        "templateDelimiters.left": "<<",
     }
     assert {name for name, _ in found.without_effect} == {"--concurrent", "--experimental-enable-something"}
     assert found.impossible == []
 
 
 def test_what_cannot_be_had_is_not_passed_over() -> None:
-    found = translated(["--template-left-delimiter=<<", "--brand-new", "--metrics-secure"])
+    found = translated(["--brand-new", "--metrics-secure"])
     assert found.impossible == [
-        "--template-left-delimiter=<<: only {{ is possible",
         "--metrics-secure=true: only false is possible",
         "--brand-new: is not known",
     ]

@@ -92,13 +92,18 @@ def test_what_has_no_effect_is_told_once_each() -> None:
     assert settings("--vault-token-cache-size", "99", "--namespace", "a").namespace == "a"
 
 
-@pytest.mark.parametrize("flag", ["--metrics-secure", "--metrics-auth=true", "--template-left-delimiter=<<"])
+@pytest.mark.parametrize("flag", ["--metrics-secure", "--metrics-auth=true"])
 def test_what_must_not_be_passed_over_is_refused(flag: str) -> None:
     with pytest.raises(ConfigError) as refused:
         settings(flag)
     assert flag.partition("=")[0] in str(refused.value)
     assert "is possible" in str(refused.value)
-    settings("--metrics-secure=false", "--template-left-delimiter", "{{")
+    settings("--metrics-secure=false")
+
+
+def test_delimiters_are_one_setting() -> None:
+    found = settings("--template-left-delimiter=<<", "--template-right-delimiter", ">>")
+    assert found.template_delimiters.pair == ("<<", ">>")
 
 
 def test_a_wrong_value_names_the_flag_and_the_remedy() -> None:
