@@ -1,10 +1,10 @@
-"""Writes events of objects to the API server, beside everything else: none delays or fails a write.
+"""Writes events of objects to the API server once nothing else is written: none delays or fails a write.
 
 What an outage or a flood keeps waiting is bounded; then the oldest that warns of nothing is dropped.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 import structlog
@@ -29,7 +29,10 @@ from syncret.providers.kit.retry import Doubling
 LANES: Final = 2
 """Requests under way at once."""
 
-MOST_WAITING: Final = 1000
+MOST_WAITING: Final = 5000
+
+GIVES_WAY: Final = 5.0
+"""Seconds for which an event waits for a moment in which no object is written."""
 
 MAX_TRIES: Final = 8
 _PAUSES: Final = Doubling(1.0, 30.0)
@@ -48,13 +51,26 @@ class EventWriter(Protocol):
     async def patch(self, namespace: str, name: str, changes: Document) -> None: ...
 
 
+async def at_once(seconds: float) -> None:
+    """Do not wait: where nobody else writes."""
+    del seconds
+
+
 class Events:
     """The events of one home. `run` it; `record` never waits."""
 
     def __init__(
-        self, writer: EventWriter, now: Callable[[], float], stats: ClusterStats | None = None
+        self,
+        writer: EventWriter,
+        now: Callable[[], float],
+        stats: ClusterStats | None = None,
+        give_way: Callable[[float], Awaitable[None]] = at_once,
     ) -> None:
-        """What is not written is counted in `stats`: too many of one object, too many waiting, refused."""
+        """What is not written is counted in `stats`: too many of one object, too many waiting, refused.
+
+        `give_way` waits until nothing else is written, for so many seconds at most.
+        """
+        self._give_way = give_way
         self._writer = writer
         self.stats = stats or ClusterStats()
         self._now = now
@@ -107,7 +123,10 @@ class Events:
             while not self._waiting:
                 self._arrived.clear()
                 await self._arrived.wait()
-            await self._write(self._next())
+            waited = self._now() - next(iter(self._waiting)).last
+            await self._give_way(GIVES_WAY - waited)
+            if self._waiting:
+                await self._write(self._next())
 
     async def _write(self, entry: Entry) -> None:
         """Write the entry as it is by then; what is counted meanwhile is written after it."""

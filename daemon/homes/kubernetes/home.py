@@ -36,6 +36,7 @@ from syncret.daemon.homes.kubernetes.objects import SECRET, ref_of, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources, listed
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.daemon.homes.kubernetes.streams import is_older
+from syncret.daemon.homes.kubernetes.traffic import Traffic
 from syncret.daemon.homes.kubernetes.watch import ClusterWatch
 from syncret.providers.contract import IssuedToken
 from syncret.providers.kit.http import Body, json_body
@@ -79,7 +80,8 @@ class KubernetesHome:
         self._on_problems = on_problems
         self._on_deleted = on_deleted
         self._election = election
-        self._events = Events(ApiEvents(api), time.time, api.stats)
+        self._traffic = Traffic()
+        self._events = Events(ApiEvents(api), time.time, api.stats, self._traffic.give_way)
         api.on_change = self._report
         self._watches: list[ClusterWatch] = []
 
@@ -220,13 +222,14 @@ class KubernetesHome:
             "kind": "DeleteOptions",
             "preconditions": {"uid": seen.uid, "resourceVersion": seen.resource_version},
         }
-        answer = await self._api.write(
-            "DELETE",
-            resource.path_to(seen.ref),
-            json_body(options),
-            doing=f"deleting {seen.ref}",
-            accept=accepted(resource),
-        )
+        with self._traffic.writing():
+            answer = await self._api.write(
+                "DELETE",
+                resource.path_to(seen.ref),
+                json_body(options),
+                doing=f"deleting {seen.ref}",
+                accept=accepted(resource),
+            )
         left: Document = answer.decode(Document)
         metadata = left.get("metadata")
         if not is_object(metadata) or not metadata.get("deletionTimestamp"):
@@ -319,14 +322,15 @@ class KubernetesHome:
     async def _write(
         self, method: str, resource: Resource, path: str, body: Body, field_manager: str = ""
     ) -> StoredObject:
-        answer = await self._api.write(
-            method,
-            path,
-            body,
-            doing=f"writing {resource.kind} {path.rpartition('/')[2]}",
-            params={"fieldManager": field_manager or "syncret"},
-            accept=accepted(resource),
-        )
+        with self._traffic.writing():
+            answer = await self._api.write(
+                method,
+                path,
+                body,
+                doing=f"writing {resource.kind} {path.rpartition('/')[2]}",
+                params={"fieldManager": field_manager or "syncret"},
+                accept=accepted(resource),
+            )
         return self._own(resource, self._stored(resource, answer.body))
 
     def _own(self, resource: Resource, stored: StoredObject) -> StoredObject:

@@ -355,7 +355,11 @@ def _is_wanted(status: int, accept: Collection[int]) -> bool:
 
 def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
     """Headers by name in lower case. Repeated ones are joined by commas (RFC 9110)."""
-    return {name.lower(): ", ".join(headers.getall(name)) for name in headers}
+    found: dict[str, str] = {}
+    for given, value in headers.items():
+        name = given.lower()
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
 
 
 @cache

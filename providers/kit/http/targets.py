@@ -1,5 +1,6 @@
 """Where a request goes: its URL as it is sent, the server for messages, and the proxy."""
 
+import re
 from contextlib import suppress
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -10,6 +11,7 @@ from syncret.providers.kit.http.proxies import proxy_for
 
 _PORTS: Final = {"http": 80, "https": 443}
 _AS_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"
+_SENDABLE: Final = re.compile(rf"[A-Za-z0-9_.\-{re.escape(_AS_WRITTEN)}]*")
 
 
 class Target(NamedTuple):
@@ -44,6 +46,8 @@ def target_of(url: str, doing: str, proxy: str = "") -> Target:
 
 
 def _sendable(url: str, doing: str) -> str:
+    if _SENDABLE.fullmatch(url):
+        return url
     with suppress(UnicodeEncodeError):
         return quote(url, safe=_AS_WRITTEN)
     raise Malformed(f"{doing}: the URL holds bytes that are no text", hint="leave them out, or encode them")

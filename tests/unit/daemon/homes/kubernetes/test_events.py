@@ -26,7 +26,8 @@ from syncret.daemon.homes.contract import (
     TooManyRequests,
 )
 from syncret.daemon.homes.kubernetes.api import NotAllowed
-from syncret.daemon.homes.kubernetes.events import MAX_TRIES, MOST_WAITING, Events
+from syncret.daemon.homes.kubernetes.events import GIVES_WAY, MAX_TRIES, MOST_WAITING, Events
+from syncret.daemon.homes.kubernetes.traffic import Traffic
 
 pytestmark = pytest.mark.time("virtual")
 
@@ -100,9 +101,10 @@ def tell(
 
 
 @asynccontextmanager
-async def running(server: Server) -> AsyncGenerator[Events]:
+async def running(server: Server, traffic: Traffic | None = None) -> AsyncGenerator[Events]:
     began = asyncio.get_running_loop().time()
-    events = Events(server, lambda: MIDNIGHT + asyncio.get_running_loop().time() - began)
+    give_way = (traffic or Traffic()).give_way
+    events = Events(server, lambda: MIDNIGHT + asyncio.get_running_loop().time() - began, give_way=give_way)
     task = asyncio.create_task(events.run())
     yield events
     task.cancel()
@@ -236,12 +238,31 @@ async def test_two_requests_at_once_and_an_outage_keeps_warnings() -> None:
         tell(events, about=seen("another"))
         assert events.stats.events_dropped == 2
         server.open.set()
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
     names = {event["involvedObject"]["name"] for event in server.events.values()}
     assert len(names) == MOST_WAITING + 2
     assert {"e0", "e9", "one-more", "another"} <= names
     assert not {"e10", "e11"} & names, "the oldest that warned of nothing"
     assert server.most_at_once == 2
+
+
+async def test_events_give_way_to_writes_for_a_while() -> None:
+    server, traffic = Server(), Traffic()
+    async with running(server, traffic) as events:
+        with traffic.writing():
+            with traffic.writing():
+                tell(events, about=seen("first"))
+                await asyncio.sleep(1)
+            await asyncio.sleep(1)
+            assert not server.requests
+        await asyncio.sleep(1)
+        assert len(server.events) == 1
+        with traffic.writing():
+            tell(events, about=seen("second"))
+            await asyncio.sleep(GIVES_WAY - 0.5)
+            assert len(server.events) == 1
+            await asyncio.sleep(1)
+            assert len(server.events) == 2, "a cluster where something is always written hears of them, too"
 
 
 async def test_what_is_refused_for_now_is_tried_again() -> None:
