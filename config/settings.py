@@ -374,13 +374,18 @@ class Settings(Group, frozen=True):
     @property
     def lease_name(self) -> str:
         """The Lease of all replicas that act on objects of one class."""
-        theirs = ESO_LEASE if self.controller_class == "default" else f"syncret-{self.controller_class}"
+        theirs = ESO_LEASE if self.is_default_class else f"syncret-{self.controller_class}"
         return self.leader_election.id or theirs
 
     @property
     def is_sidecar(self) -> bool:
         """Whether objects come from an API server, and Secrets are files."""
         return self.kubernetes and bool(self.output_dir)
+
+    @property
+    def is_default_class(self) -> bool:
+        """Whether it acts on what an ESO without a class of its own would act on, too."""
+        return self.controller_class == "default"
 
     @property
     def manifest_paths(self) -> tuple[str, ...]:

@@ -221,7 +221,7 @@ def _observing(settings: Settings, cluster: ClusterStats | None) -> Callable[[],
     def reason() -> str:
         if settings.observe:
             return "the setting observe is on"
-        return "" if cluster is None else cluster.foreign_writer()
+        return "" if cluster is None else "; ".join(cluster.foreign_writers().values())
 
     return reason
 

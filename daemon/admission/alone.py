@@ -16,7 +16,8 @@ from syncret.daemon.admission import parts
 from syncret.daemon.admission.server import probes
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
-from syncret.daemon.homes.kubernetes.opening import http_to, lease_of, own_access, taking_part
+from syncret.daemon.homes.kubernetes.interlock import lease_of
+from syncret.daemon.homes.kubernetes.opening import elected, http_to, own_access
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.connections import serve
 from syncret.daemon.ops.http import host_guard, listeners_at
@@ -120,6 +121,6 @@ async def _elected(settings: Settings, stats: ClusterStats) -> AsyncGenerator[Ca
     chosen = own_access(settings.kubeconfig, settings.context, os.environ)
     async with (
         http_to(chosen, connections=1) as http,
-        taking_part(ApiServer(http, chosen.login, stats=stats), chosen, lease) as election,
+        elected(ApiServer(http, chosen.login, stats=stats), chosen, lease) as election,
     ):
         yield lambda: election.left

@@ -31,7 +31,7 @@ async def webhook_service(settings: Settings) -> AsyncGenerator[Serve, None]:
                     within = await stack.enter_async_context(parts.cluster(settings, stats, fence=left))
                     if not settings.observe:
                         keeper = parts.keeper_of(
-                            settings, within, lambda: left() > 0 and not stats.foreign_writer()
+                            settings, within, lambda: left() > 0 and not stats.foreign_writers()
                         )
                         group = await stack.enter_async_context(asyncio.TaskGroup())
                         task = group.create_task(keeper.run(), name="webhook: keep the certificates")

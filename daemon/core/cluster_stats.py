@@ -62,8 +62,8 @@ class ClusterStats:
     unreachable_since: float | None = None
     fence: Fence | None = None
     """None: the only replica."""
-    foreign_writer: Callable[[], str] = lambda: ""
-    """Which other operator writes our objects, if one is seen: nothing is written then."""
+    foreign_writers: Callable[[], Mapping[str, str]] = dict
+    """What tells of another operator, by the kind of object that shows it: nothing is written then."""
 
     def answered(self, method: str, path: str, code: int | None, *, watches: bool = False) -> None:
         """Count one request; without a code there was no answer."""
@@ -98,9 +98,7 @@ class ClusterStats:
             yield "no kind is watched yet"
         elif unlisted and away <= PATIENCE:
             yield f"not synced: {', '.join(sorted(unlisted))}"
-        foreign = self.foreign_writer()
-        if foreign:
-            yield foreign
+        yield from self.foreign_writers().values()
         if self.fence is not None and not self.fence.holder():
             yield f"the Lease {self.fence.lease} has no holder yet"
 

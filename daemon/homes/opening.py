@@ -45,9 +45,9 @@ def open_home(
             on_deleted=on_deleted,
             stats=stats,
         )
+    from syncret.daemon.homes.kubernetes.interlock import writing_of
     from syncret.daemon.homes.kubernetes.opening import (  # aiohttp is slow to import
         cluster_home,
-        lease_of,
         own_access,
     )
     from syncret.daemon.homes.kubernetes.scope import Scope
@@ -58,7 +58,6 @@ def open_home(
         scope=Scope(settings.namespace, not_watched(settings)),
         on_problems=on_problems,
         on_deleted=on_deleted,
-        lease=lease_of(settings, os.environ),
-        observe=settings.observe,
+        writing=writing_of(settings, os.environ),
         stats=stats,
     )

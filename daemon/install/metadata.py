@@ -37,11 +37,16 @@ SELECTOR: Final[dict[str, Outline]] = {
 ELECTS: Final = any_of(more(i.replicas, 1), equal(item(i.settings, "leaderElection.enabled"), "true"))
 """Whether the active replica is elected; one alone may take part, beside an ESO that does."""
 _CLASS: Final = item(i.settings, "controllerClass")
+_IS_DEFAULT_CLASS: Final = any_of(not_(_CLASS), equal(_CLASS, "default"))
 LEASE: Final = first(
     item(i.settings, "leaderElection.id"),
-    When(any_of(not_(_CLASS), equal(_CLASS, "default")), ESO_LEASE, text("syncret-", _CLASS)),
+    When(_IS_DEFAULT_CLASS, ESO_LEASE, text("syncret-", _CLASS)),
 )
 """The Lease of the election, as the daemon names it."""
+HOLDS_LEASE: Final = any_of(ELECTS, _IS_DEFAULT_CLASS)
+"""Whether a Lease is held: that of the election, or that of ESO's, so that an ESO waits for us."""
+OTHERS_NAMESPACE: Final = item(i.settings, "migration.namespace")
+"""Where ESO is, if it is elsewhere; empty: nobody says so."""
 LEASE_NAMESPACE: Final = first(item(i.settings, "leaderElection.namespace"), i.namespace)
 
 

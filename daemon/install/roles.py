@@ -23,9 +23,10 @@ from syncret.config.resources.kinds import (
 from syncret.daemon.install.metadata import (
     ACCOUNT,
     AUTHORIZATION,
-    ELECTS,
+    HOLDS_LEASE,
     LEASE,
     LEASE_NAMESPACE,
+    OTHERS_NAMESPACE,
     i,
     named,
     processes,
@@ -205,7 +206,8 @@ def roles(catalog: Catalog) -> Sequence[Outline]:
         *_granted(only, text(i.name, "-", _ONLY, "-cluster-stores"), rights.cluster_stores(), None),
         # where Events of cluster-scoped objects are
         *_granted(only, text(i.name, "-", _ONLY, "-events"), iter((EVENTS,)), "default"),
-        *_granted(ELECTS, suffixed("election"), election(), LEASE_NAMESPACE),
+        *_granted(HOLDS_LEASE, suffixed("election"), election(), LEASE_NAMESPACE),
+        *_granted(OTHERS_NAMESPACE, suffixed("interlock"), election(), OTHERS_NAMESPACE),
         when(all_of(i.rbac.create, i.rbac.reviews), _binding(suffixed("reviews"), "system:auth-delegator")),
         *_for_users(rights),
     ]

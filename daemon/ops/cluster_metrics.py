@@ -35,7 +35,8 @@ def add_cluster(samples: f.Samples, stats: ClusterStats, writes: WriteStats, hel
     samples.add(f.EVENTS_DROPPED, stats.events_dropped)
     for action, count in held.items():
         samples.add(f.HELD, count, f.labelled(f.HELD.labels, (action,)))
-    samples.add(f.FOREIGN, int(bool(stats.foreign_writer())))
+    for kind in stats.foreign_writers():
+        samples.add(f.FOREIGN, 1, f.labelled(f.FOREIGN.labels, (kind,)))
     if stats.fence is not None:
         left = stats.fence.left()
         samples.add(f.FENCE, left)

@@ -197,7 +197,8 @@ HELD: Final = Family(
 FOREIGN: Final = Family(
     "syncret_foreign_writer",
     "gauge",
-    "1 while another operator writes what this daemon would write: nothing is written then.",
+    "1 while another operator works on the same objects, by what tells of it: nothing is written then.",
+    ("kind",),
 )
 MASTER: Final = Family(
     "leader_election_master_status",

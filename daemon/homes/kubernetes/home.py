@@ -32,6 +32,8 @@ from syncret.daemon.homes.kubernetes.api import ApiServer
 from syncret.daemon.homes.kubernetes.bodies import accepted, merge_patch, patch_body, without_server_fields
 from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
+from syncret.daemon.homes.kubernetes.foreign import ForeignWriters
+from syncret.daemon.homes.kubernetes.foreign_statuses import NoVersions, Versions
 from syncret.daemon.homes.kubernetes.objects import SECRET, ref_of, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources, listed
 from syncret.daemon.homes.kubernetes.scope import Scope
@@ -80,10 +82,16 @@ class KubernetesHome:
         self._on_problems = on_problems
         self._on_deleted = on_deleted
         self._election = election
+        self._foreign: ForeignWriters | None = None
+        self._versions: Versions = NoVersions()
         self._traffic = Traffic()
         self._events = Events(ApiEvents(api), time.time, api.stats, self._traffic.give_way)
         api.on_change = self._report
         self._watches: list[ClusterWatch] = []
+
+    def look_for(self, foreign: ForeignWriters, versions: Versions) -> None:
+        """Look for another operator: `versions` is shown all objects from the next watch on."""
+        self._foreign, self._versions = foreign, versions
 
     # ------------------------------------------------------------------------------------------------- reader
     def kinds(self) -> Collection[GroupKind]:
@@ -99,6 +107,7 @@ class KubernetesHome:
             intact=self._intact,
             present=self._present,
             on_unknown=self._note_unknown,
+            versions=self._versions,
         )
         for kind in self._kinds:
             watch.follow(kind, self._scope.labels(kind))
@@ -266,11 +275,16 @@ class KubernetesHome:
         return False
 
     async def ownership_changed(self) -> None:
-        """As `Home` says: when this replica becomes the active one, or ceases to be it."""
-        if self._election is None:
+        """As `Home` says: when this replica becomes the active one or ceases to be it, or may write again."""
+        sources = [each for each in (self._election, self._foreign) if each is not None]
+        if not sources:
             await asyncio.get_running_loop().create_future()
-        else:
-            await self._election.changed()
+        changes = [asyncio.ensure_future(each.changed()) for each in sources]
+        try:
+            await asyncio.wait(changes, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for change in changes:
+                change.cancel()
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
         """As `Home` says: issued by the API server."""

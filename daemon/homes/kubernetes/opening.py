@@ -1,25 +1,28 @@
 """Opens the cluster home: as a pod, or with a kubeconfig."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
-from uuid import uuid4
-
-import structlog
-from msgspec import Struct
 
 from syncret.config.catalog import Catalog
 from syncret.config.meta import ObjectRef
-from syncret.config.settings import Settings
 from syncret.daemon.core.cluster_stats import ClusterStats, Fence
-from syncret.daemon.homes.contract import HomeError, HomeProblem, HomeUnusable
+from syncret.daemon.homes.contract import HomeProblem, HomeUnusable
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
-from syncret.daemon.homes.kubernetes.election import Election
+from syncret.daemon.homes.kubernetes.election import Election, Leases, boot_time
+from syncret.daemon.homes.kubernetes.foreign import ForeignWriters, SeenLease
+from syncret.daemon.homes.kubernetes.foreign_statuses import ForeignStatuses, NoVersions
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
+from syncret.daemon.homes.kubernetes.interlock import (
+    LeaseChoice,
+    LeaseName,
+    Writing,
+    looking_out,
+    taking_part,
+)
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, access, kubeconfig_paths
 from syncret.daemon.homes.kubernetes.leases import ApiLeases
 from syncret.daemon.homes.kubernetes.logins import FileToken, pair_of
@@ -33,18 +36,6 @@ LARGEST: Final = 64 * 2**20
 """Bytes of one answer: a page of five hundred objects, some of them large."""
 
 TIMEOUT: Final = 30.0
-LEAVE_WITHIN: Final = 2.0
-
-
-class LeaseChoice(Struct, frozen=True, kw_only=True):
-    """The Lease that one of several replicas holds, and our name on it."""
-
-    name: str
-    namespace: str
-    """Empty: that of the kubeconfig's context."""
-    identity: str
-    seconds: float
-    renew: float
 
 
 @asynccontextmanager
@@ -55,30 +46,31 @@ async def cluster_home(
     scope: Scope = Scope(),  # noqa: B008  # immutable
     on_problems: Callable[[Sequence[HomeProblem]], None] = lambda _: None,
     on_deleted: Callable[[ObjectRef], object] | None = None,
-    lease: LeaseChoice | None = None,
-    observe: bool = False,
+    writing: Writing = Writing(),  # noqa: B008  # immutable
     stats: ClusterStats | None = None,
 ) -> AsyncGenerator[KubernetesHome, None]:
-    """The home on that server, until the block is left. Without a lease this is the only replica.
+    """The home on that server, until the block is left; `writing` says when a write may leave it.
 
-    With `observe` no write leaves it, whoever asks for one. `stats` is counted up. Raises HomeUnusable.
+    `stats` is counted up. Raises HomeUnusable.
     """
+    lease, interlock = writing.lease, writing.interlock
     stats = stats or ClusterStats()
     stats.host = urlsplit(chosen.server).netloc
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(http_to(chosen))
-        election = None
+        election, foreign = None, None
+        renewals = await stack.enter_async_context(http_to(chosen, connections=1))
+        unfenced = ApiServer(renewals, chosen.login, stats=stats)  # connects only where it is used
+        if interlock is not None:
+            foreign = await stack.enter_async_context(looking_out(unfenced, interlock))
+            stats.foreign_writers = lambda: foreign.signs
         if lease is not None:
-            renewals = await stack.enter_async_context(http_to(chosen, connections=1))
-            election = await stack.enter_async_context(
-                taking_part(ApiServer(renewals, chosen.login, stats=stats), chosen, lease)
-            )
+            election = await stack.enter_async_context(elected(unfenced, chosen, lease, foreign))
             stats.fence = Fence(lease.name, lambda: election.left, lambda: election.holder)
-        fence = no_fence if election is None else lambda: election.left
-        if observe:
-            fence = _shut
         home = KubernetesHome(
-            ApiServer(http, chosen.login, fence=fence, stats=stats),
+            ApiServer(
+                http, chosen.login, fence=_fence(election, foreign, observe=writing.observe), stats=stats
+            ),
             Kube(http, chosen.login),
             catalog=catalog,
             scope=scope,
@@ -86,7 +78,32 @@ async def cluster_home(
             on_deleted=on_deleted,
             election=election,
         )
+        if foreign is not None and interlock is not None:
+            looks = ForeignStatuses(foreign, interlock.handles) if interlock.statuses else NoVersions()
+            home.look_for(foreign, looks)
         yield await stack.enter_async_context(home)
+
+
+def elected(
+    api: ApiServer, chosen: Access, lease: LeaseChoice, foreign: ForeignWriters | None = None
+) -> AbstractAsyncContextManager[Election]:
+    """The election of our replicas. Whoever else takes its Lease is another operator."""
+    name = LeaseName(lease.namespace or chosen.namespace or "default", lease.name)
+    leases: Leases = ApiLeases(api, *name)
+    if foreign is not None:
+        leases = SeenLease(leases, str(name), foreign, boot_time)
+    election = Election(leases, identity=lease.identity, seconds=lease.seconds, renew=lease.renew)
+    return taking_part(election, "home: leader election")
+
+
+def _fence(
+    election: Election | None, foreign: ForeignWriters | None, *, observe: bool
+) -> Callable[[], float]:
+    """For how many seconds writes may still leave."""
+    if observe:
+        return _shut
+    left = no_fence if election is None else lambda: election.left
+    return left if foreign is None else lambda: 0.0 if foreign.reason else left()
 
 
 def _shut() -> float:
@@ -116,40 +133,6 @@ async def http_to(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Htt
         yield http
     finally:
         await http.__aexit__(None, None, None)
-
-
-@asynccontextmanager
-async def taking_part(api: ApiServer, chosen: Access, lease: LeaseChoice) -> AsyncGenerator[Election, None]:
-    """The election, from now on. At the end the Lease is given back, if it is ours."""
-    namespace = lease.namespace or chosen.namespace or "default"
-    leases = ApiLeases(api, namespace, lease.name)
-    election = Election(leases, identity=lease.identity, seconds=lease.seconds, renew=lease.renew)
-    task = asyncio.create_task(election.run(), name="home: leader election")
-    try:
-        yield election
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        try:
-            async with asyncio.timeout(LEAVE_WITHIN):
-                await election.leave()
-        except (HomeError, TimeoutError) as error:
-            structlog.get_logger().warning("the Lease was not given back", reason=str(error))
-
-
-def lease_of(settings: Settings, environment: Mapping[str, str]) -> LeaseChoice | None:
-    """The Lease that the settings want; None where this is the only replica."""
-    election = settings.leader_election
-    if not election.enabled or settings.observe:  # who only observes takes the Lease from nobody
-        return None
-    pod = environment.get("POD_NAME") or environment.get("HOSTNAME") or "syncret"
-    return LeaseChoice(
-        name=settings.lease_name,
-        namespace=election.namespace or environment.get("POD_NAMESPACE", ""),
-        identity=f"{pod}_{uuid4()}",
-        seconds=election.lease_duration,
-        renew=election.renew,
-    )
 
 
 def own_access(kubeconfig: str, context: str, environment: Mapping[str, str], mount: Path = MOUNT) -> Access:

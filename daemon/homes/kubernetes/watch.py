@@ -10,6 +10,7 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.core.ownership import MANAGED
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.kubernetes.api import METADATA_ONLY, ApiServer
+from syncret.daemon.homes.kubernetes.foreign_statuses import Versions
 from syncret.daemon.homes.kubernetes.objects import METADATA_ALONE, SECRET, gone, is_as_written, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
 from syncret.daemon.homes.kubernetes.streams import Raw, Stream, is_older
@@ -30,12 +31,14 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         intact: dict[ObjectRef, str],
         present: set[ObjectRef],
         on_unknown: Callable[[GroupKind, str], None],
+        versions: Versions,
     ) -> None:
         """`intact` is given the version of each Secret that is as written; `present` loses what was told."""
         self._api = api
         self._resources = resources
         self._namespace = namespace
         self._on_unknown = on_unknown
+        self.versions = versions
         self._buffer: deque[WatchEvent] = deque()
         self._arrived = asyncio.Event()
         self._room = asyncio.Event()
@@ -146,6 +149,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
     async def list_(self, kind: GroupKind) -> None:
         """All objects of the kind that existed have been handed over."""
         self._on_unknown(kind, "")
+        self.versions.listed(kind)
         await self.put(WatchEventType.LISTED, kind)
 
 
@@ -159,12 +163,15 @@ class _Kind:
         self._kind = kind
 
     async def changed(self, resource: Resource, raw: Raw, *, is_new: bool) -> None:
-        stored = stored_of(resource, msgspec.json.decode(raw))
+        document = msgspec.json.decode(raw)
+        self._watch.versions.saw(self._kind, document)
+        stored = stored_of(resource, document)
         type_ = WatchEventType.ADDED if is_new else WatchEventType.MODIFIED
         await self._watch.put(type_, self._kind, stored)
 
     async def deleted(self, resource: Resource, ref: ObjectRef, uid: str, version: str) -> None:
         del resource
+        self._watch.versions.gone(ref)
         await self._watch.put(WatchEventType.DELETED, self._kind, gone(ref, uid, version))
 
     async def listed(self) -> None:

@@ -2,17 +2,19 @@
 
 import json
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from syncret.config.meta import Document, member
 from syncret.daemon.install.installation import Installation
 from tests.real.differential.estate import NAMESPACES, estate, namespaces
-from tests.real.e2e.process import daemon, syncret, until
+from tests.real.e2e.process import Daemon, daemon, syncret, until
 from tests.real.kubernetes.installed import place
 from tests.real.kubernetes.test_installation import account_with, rights
-from tests.support.servers.eso.running import operator
+from tests.support.servers.eso.running import can_elect, operator
 from tests.support.servers.kube.crds import install
 from tests.support.servers.kube.running import KubeApi, Request
 
@@ -132,3 +134,93 @@ def test_nothing_would_change_and_nothing_does(filled: KubeApi, tmp_path: Path) 
 
 def _is_report(request: Request) -> bool:
     return request.resource in {"leases", "events"} or request.resource.endswith("/status")
+
+
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{HOME}/leases/external-secrets-controller"
+
+
+def late(api: KubeApi, name: str, interval: str = "8760h") -> str:
+    """One more ExternalSecret; the path of its Secret."""
+    spec = {
+        "refreshInterval": interval,
+        "secretStoreRef": {"name": "s"},
+        "data": [{"secretKey": "a", "remoteRef": {"key": "plain"}}],
+    }
+    document = {
+        "apiVersion": "external-secrets.io/v1",
+        "kind": "ExternalSecret",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+    api.create(place("ExternalSecret", NAMESPACES[0]), document)
+    return place("Secret", NAMESPACES[0], name)
+
+
+def not_ready(process: Daemon) -> str:
+    """Why it says that it is not ready; empty if it is."""
+    text = process.get("/readyz")
+    return "" if text == "ok\n" else text
+
+
+@pytest.fixture
+def account(filled: KubeApi, tmp_path: Path) -> tuple[str, Path]:
+    """The name of an account of the test's own with the exported roles, and a kubeconfig with its token."""
+    name = f"i-{tmp_path.name.lower().replace('_', '-')}"[:40].rstrip("-")
+    wanted = structs.replace(WANTED, name=name)
+    return name, kubeconfig(filled, account_with(filled, wanted, rights(wanted)), tmp_path)
+
+
+def test_beside_an_operator_that_renews_its_lease_nothing_is_written_until_it_is_gone(
+    filled: KubeApi, account: tuple[str, Path], tmp_path: Path
+) -> None:
+    if not can_elect():
+        pytest.skip("needs root, and unshare")
+    api, (name, config) = filled, account
+    flags = ("--kubernetes", "--set", f"kubeconfig={config}")
+    pod = {"POD_NAMESPACE": HOME, "POD_NAME": "syncret-0"}
+    with ExitStack() as stack:
+        running = stack.enter_context(ExitStack())
+        folder = tmp_path / "operator"
+        folder.mkdir()
+        running.enter_context(operator(api, folder, lease_in=HOME))
+        until(lambda: member(api.get(LEASE) or {}, "spec").get("holderIdentity"), "the operator active", 60)
+        process = stack.enter_context(daemon(tmp_path, None, *flags, ready=False, **pod))
+        process.until(lambda: "renewed by another operator" in not_ready(process), "refused")
+        made = late(api, "beside")
+        process.until(lambda: api.get(made) is not None, "made by the operator")
+        process.until(lambda: process.metric("syncret_foreign_writer", kind="Lease") == 1, "counted")
+        events = f"/api/v1/namespaces/{HOME}/events"
+        process.until(
+            lambda: any(each["reason"] == "OtherOperator" for each in (api.get(events) or {})["items"]),
+            "an Event",
+        )
+        written = [each for each in api.audited(HOME, name) if each.verb in WRITES]
+        assert {each.resource for each in written} <= {"events", "selfsubjectaccessreviews"}, written
+        running.close()
+
+        taken = late(api, "after")
+        until(lambda: api.get(taken) is not None, "taken over", 120, every=0.5)
+        assert not_ready(process) == ""
+        holder = str(member(api.get(LEASE) or {}, "spec")["holderIdentity"])
+        assert holder.startswith("syncret-0_"), "an operator would wait for us"
+        assert process.stop() == 0
+        assert "Traceback" not in process.stderr
+    assert [each for each in api.audited(HOME, name) if each.status in {401, 403}] == []
+
+
+def test_an_operator_without_an_election_is_known_by_the_statuses_that_it_writes(
+    filled: KubeApi, account: tuple[str, Path], tmp_path: Path
+) -> None:
+    api, (_, config) = filled, account
+    flags = ("--kubernetes", "--set", f"kubeconfig={config}")
+    late(api, "often", interval="2s")
+    with operator(api, tmp_path), daemon(tmp_path, None, *flags, ready=False) as process:
+        until(lambda: "was written by another operator" in not_ready(process), "refused", 60)
+        assert process.metric("syncret_foreign_writer", kind="ExternalSecret") == 1
+        forced = tmp_path / "forced"
+        forced.mkdir()
+        with daemon(forced, None, *flags, "--set", "migration.force=true", ready=False) as other:
+            other.until(lambda: other.metric("syncret_first_pass_seconds") > 0, "looked at everything")
+            assert not_ready(other) == ""
+            assert other.stop() == 0
+        assert process.stop() == 0

@@ -10,6 +10,7 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.kinds import EXTERNAL_SECRET, PUSH_SECRET
 from syncret.daemon.homes.contract import WatchEventType
 from syncret.daemon.homes.kubernetes.api import ApiServer
+from syncret.daemon.homes.kubernetes.foreign_statuses import NoVersions
 from syncret.daemon.homes.kubernetes.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.resources import Resources
 from syncret.daemon.homes.kubernetes.watch import ClusterWatch
@@ -47,6 +48,7 @@ async def test_waiting_for_own_writes_goes_on_while_there_are_more() -> None:
             intact=intact,
             present=set(),
             on_unknown=lambda _, __: None,
+            versions=NoVersions(),
         )
         async with aclosing(watch):
             watch.follow(kind)
@@ -91,6 +93,7 @@ async def test_what_another_replica_wrote_is_known_once_it_was_told_and_read() -
             intact={},
             present=set(),
             on_unknown=lambda _, __: None,
+            versions=NoVersions(),
         )
         async with aclosing(watch):
             watch.follow(kind)
