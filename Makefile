@@ -101,7 +101,7 @@ oracle: $(DEV_READY) ## The engine against the operator's own Go packages (ORACL
 
 # Two API servers and the operator itself, which is built once, in minutes, into the user's cache.
 .PHONY: differential
-differential: $(DEV_READY) ## The same manifests to the operator and to us: what comes of them is equal (needs Go)
+differential: $(DEV_READY) ## The same manifests to the operator and to us: what comes of them is equal; a takeover changes nothing (needs Go)
 	$(BIN)/python -m pytest -q -m differential -o faulthandler_timeout=1200 tests/real/differential $(TEST)
 
 SECONDS ?= 600

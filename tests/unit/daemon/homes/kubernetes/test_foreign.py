@@ -152,7 +152,7 @@ async def test_a_lease_that_was_given_back_is_no_sign() -> None:
 def store(name: str, namespace: str = "", controller: str = "") -> tuple[GroupKind, Document]:
     kind = SECRET_STORE if namespace else CLUSTER_SECRET_STORE
     metadata = {"name": name, "namespace": namespace} if namespace else {"name": name}
-    spec = {"provider": {}, **({"controller": controller} if controller else {})}
+    spec: Document = {"provider": {}, **({"controller": controller} if controller else {})}
     return kind.group_kind, {"metadata": metadata, "spec": spec}
 
 
