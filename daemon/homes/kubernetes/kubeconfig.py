@@ -49,6 +49,8 @@ class Access(Struct, frozen=True, kw_only=True):
     """That of the context."""
     proxy: str = ""
     """The proxy to it; empty: as the environment says."""
+    pod: str = ""
+    """Our pod, by which the server's audit log tells replicas apart."""
 
 
 class _Entries(Struct):

@@ -1,11 +1,14 @@
 """Opens the cluster home: as a pod, or with a kubeconfig."""
 
+import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import structs
 
 from syncret.config.catalog import Catalog
 from syncret.config.meta import ObjectRef
@@ -29,12 +32,14 @@ from syncret.daemon.homes.kubernetes.logins import FileToken, pair_of
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.http import Http, Timeouts, Tls
+from syncret.providers.kit.http.client import user_agent
 from syncret.providers.kit.kube.client import Kube
 
 MOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 LARGEST: Final = 64 * 2**20
 """Bytes of one answer: a page of five hundred objects, some of them large."""
 
+_A_POD: Final = re.compile(r"[a-z0-9.-]+")
 TIMEOUT: Final = 30.0
 
 
@@ -125,6 +130,7 @@ async def http_to(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Htt
             network=None,
             parses=False,
             proxy=chosen.proxy,
+            headers={"User-Agent": f"{user_agent()} ({chosen.pod})"} if chosen.pod else None,
         )
         await http.__aenter__()
     except SyncError as error:
@@ -137,6 +143,12 @@ async def http_to(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Htt
 
 def own_access(kubeconfig: str, context: str, environment: Mapping[str, str], mount: Path = MOUNT) -> Access:
     """Who we are: by a kubeconfig that is named, else as the pod that we run in. Raises HomeUnusable."""
+    pod = environment.get("POD_NAME", "")
+    found = _access(kubeconfig, context, environment, mount)
+    return structs.replace(found, pod=pod) if _A_POD.fullmatch(pod) else found
+
+
+def _access(kubeconfig: str, context: str, environment: Mapping[str, str], mount: Path) -> Access:
     host = environment.get("KUBERNETES_SERVICE_HOST", "")
     if kubeconfig or context or not host or not (mount / "token").is_file():
         return access(kubeconfig_paths(kubeconfig, environment), context, environment)

@@ -89,7 +89,7 @@ class Http:
     ) -> None:
         self.base = base.rstrip("/")
         self._tls = tls
-        self._headers = {"User-Agent": _user_agent(), "Accept-Encoding": "identity", **(headers or {})}
+        self._headers = {"User-Agent": user_agent(), "Accept-Encoding": "identity", **(headers or {})}
         self._timeouts = timeouts
         self._largest = largest
         self._connections = connections
@@ -363,7 +363,8 @@ def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
 
 
 @cache
-def _user_agent() -> str:
+def user_agent() -> str:
+    """Who we are to servers."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import
 
     try:

@@ -1,5 +1,6 @@
 """Requests to an API server: which of them leave, as whom, and what a refusal means."""
 
+import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,9 @@ from aiohttp import web
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.logins import FileToken, FixedHeaders
+from syncret.daemon.homes.kubernetes.opening import http_to, own_access
 from syncret.providers.kit.http import Http, json_body
+from syncret.providers.kit.http.client import user_agent
 from syncret.providers.kit.kube.client import Login
 from tests.support.served import all_to, served
 
@@ -104,3 +107,33 @@ async def test_i19_a_refused_token_is_no_failure_of_an_object(tmp_path: Path) ->
         with pytest.raises(StorageUnavailable) as error:
             await api.read("/x", doing="reading Secret/a/b")
     assert "still valid" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("pod", "expected"),
+    [
+        pytest.param("syncret-6d4f-x", " (syncret-6d4f-x)", id="a pod"),
+        pytest.param("", "", id="no pod"),
+        pytest.param("a\nX-Other: b", "", id="no name of a pod"),
+    ],
+)
+async def test_the_server_is_told_which_replica_asks(tmp_path: Path, pod: str, expected: str) -> None:
+    """Its audit log tells them apart by that."""
+    agents: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        agents.append(request.headers["User-Agent"])
+        return web.json_response({})
+
+    async with served(all_to(answer)) as url:
+        config = tmp_path / "config"
+        cluster = {"name": "c", "cluster": {"server": url}}
+        context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
+        user = {"name": "u", "user": {}}
+        document = {"current-context": "c", "contexts": [context], "clusters": [cluster], "users": [user]}
+        config.write_text(json.dumps(document))
+        chosen = own_access(str(config), "", {"POD_NAME": pod})
+        async with http_to(chosen) as http:
+            await ApiServer(http, chosen.login).read("/x", doing="reading")
+    (agent,) = agents
+    assert agent == user_agent() + expected
