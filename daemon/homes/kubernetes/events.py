@@ -40,6 +40,9 @@ _PAUSES: Final = Doubling(1.0, 30.0)
 LAST_WITHIN: Final = 2.0
 """Seconds at the end in which those that wait are still written."""
 
+LAST_LANES: Final = 16
+"""Requests under way at once then: no run writes any more."""
+
 log = structlog.get_logger()
 
 
@@ -98,12 +101,16 @@ class Events:
     async def flush(self) -> None:
         """Write what still waits, as far as that is quick."""
         try:
-            async with asyncio.timeout(LAST_WITHIN):
-                while self._waiting:
-                    await self._write(self._next())
+            async with asyncio.timeout(LAST_WITHIN), asyncio.TaskGroup() as group:
+                for number in range(LAST_LANES):
+                    group.create_task(self._write_waiting(), name=f"home: last events {number}")
         except TimeoutError:
             self.stats.events_dropped += len(self._waiting)
             self._waiting.clear()
+
+    async def _write_waiting(self) -> None:
+        while self._waiting:
+            await self._write(self._next())
 
     def _enqueue(self, entry: Entry) -> None:
         if len(self._waiting) >= MOST_WAITING:

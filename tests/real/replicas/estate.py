@@ -118,7 +118,7 @@ class Estate:
     def _draw(self, name: str) -> None:
         """Half of them are known to be made by the Secret that stands, the others by their status alone."""
         tells = bool(len(self.once) % 2)
-        policy = {"refreshPolicy": "CreatedOnce"} if tells else {"refreshInterval": "24h"}
+        policy = {"refreshPolicy": "CreatedOnce" if tells else "OnChange"}
         reference = {"apiVersion": f"{_GENERATORS}/v1alpha1", "kind": "Password", "name": "p"}
         self._create(
             "ExternalSecret", name, spec={**policy, "dataFrom": [{"sourceRef": {"generatorRef": reference}}]}

@@ -119,10 +119,13 @@ class _Run:
         begin = time.monotonic()
         owners = threading.Thread(target=self._change, name="owners")
         owners.start()
+        late: list[str] = []
         try:
             while time.monotonic() < begin + seconds:
                 self._disturb()
                 time.sleep(self._chance.uniform(*_REST))
+        except TimeoutError as error:
+            late.append(str(error))
         finally:
             self._is_over.set()
             owners.join()
@@ -130,7 +133,7 @@ class _Run:
         for each in self.replicas.values():
             each.go_on()
         self._restart_those_that_ended()
-        wrong = self._estate.settled(self._size.interval + SETTLED)
+        wrong = late + self._estate.settled(self._size.interval + SETTLED)
         for each in self.replicas.values():
             wrong += each.tracebacks()
         written = audit.writes(self._api.audit_log)
