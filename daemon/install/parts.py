@@ -209,6 +209,8 @@ class Webhook(Struct, frozen=True, kw_only=True):
     """Of the configurations."""
     secret_annotations: Mapping[str, str] = NOTHING
     """Of the Secret with the certificate."""
+    secret: str = ""
+    """The Secret with the certificate; empty: `NAME-webhook`."""
     check_interval: str = ""
     """How often the certificate is looked at; empty: as the daemon's default."""
     lookahead_interval: str = ""

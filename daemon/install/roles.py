@@ -206,7 +206,7 @@ def roles(catalog: Catalog) -> Sequence[Outline]:
         *_granted(only, text(i.name, "-", _ONLY, "-cluster-stores"), rights.cluster_stores(), None),
         # where Events of cluster-scoped objects are
         *_granted(only, text(i.name, "-", _ONLY, "-events"), iter((EVENTS,)), "default"),
-        *_granted(HOLDS_LEASE, suffixed("election"), election(), LEASE_NAMESPACE),
+        *_granted(HOLDS_LEASE, suffixed("leaderelection"), election(), LEASE_NAMESPACE),
         *_granted(OTHERS_NAMESPACE, suffixed("interlock"), election(), OTHERS_NAMESPACE),
         when(all_of(i.rbac.create, i.rbac.reviews), _binding(suffixed("reviews"), "system:auth-delegator")),
         *_for_users(rights),

@@ -12,9 +12,12 @@ from syncret.daemon.install.outline.nodes import (
     Spliced,
     When,
     all_of,
+    any_of,
     as_text,
     each,
+    first,
     given,
+    item,
     merged,
     not_,
     text,
@@ -24,8 +27,8 @@ from syncret.daemon.install.roles import rule
 
 HEALTH_PORT: Final = 8081
 
-SERVED: Final = all_of(i.webhook, not_(i.only_namespace))
-"""Whether there is a webhook: one for a single namespace cannot be, as configurations are cluster-wide."""
+SERVED: Final = all_of(i.webhook, any_of(not_(i.only_namespace), i.webhook.separate))
+"""Whether there is a webhook: a daemon of one namespace cannot see to configurations of the whole cluster."""
 
 _ALONE: Final = all_of(SERVED, i.webhook.separate)
 _KEPT: Final = all_of(SERVED, not_(i.webhook.cert_manager))
@@ -34,6 +37,8 @@ _KEPT: Final = all_of(SERVED, not_(i.webhook.cert_manager))
 _NAME: Final = suffixed("webhook")
 _KEEPER: Final = suffixed("cert-controller")
 _PLACE: Final = text(i.namespace, "/", i.name, "-webhook")
+_STORED: Final = first(i.webhook.secret, text(i.name, "-webhook"))
+"""The Secret with the certificate."""
 _LABEL: Final[Outline] = {COMPONENT: WEBHOOK}
 
 
@@ -47,7 +52,7 @@ def _if_set(name: str, value: Outline) -> Outline:
 
 _INTERVALS: Final = [_if_set("webhook.checkInterval", i.webhook.check_interval)]
 _LOOKAHEAD: Final = [_if_set("webhook.lookaheadInterval", i.webhook.lookahead_interval)]
-_PLACES: Final = _settings(("webhook.service", _PLACE), ("webhook.secret", _PLACE))
+_PLACES: Final = _settings(("webhook.service", _PLACE), ("webhook.secret", text(i.namespace, "/", _STORED)))
 
 ARGUMENTS: Final[Sequence[Outline]] = [
     when(_ALONE, Spliced(["--only", "controller"])),
@@ -72,7 +77,7 @@ _MOUNT: Final[Outline] = {"name": _VOLUME, "mountPath": i.webhook.cert_dir, "rea
 _CERTIFICATE: Final[Outline] = {
     "name": _VOLUME,
     # the keys of authorities stay out of it
-    "secret": {"secretName": _NAME, "items": [{"key": key, "path": key} for key in ("tls.crt", "tls.key")]},
+    "secret": {"secretName": _STORED, "items": [{"key": key, "path": key} for key in ("tls.crt", "tls.key")]},
 }
 MOUNTS: Final = when(_MOUNTED, _MOUNT)
 VOLUMES: Final = when(_MOUNTED, _CERTIFICATE)
@@ -130,10 +135,28 @@ def _selector(component: str) -> dict[str, Outline]:
     return {**SELECTOR, "app.kubernetes.io/name": text(i.app, f"-{component}")}
 
 
+_METRICS: Final[Outline] = {
+    "name": "metrics",
+    "port": first(i.metrics_service.port, i.port),
+    "targetPort": "metrics",
+    "protocol": "TCP",
+}
+_KEEPER_METRICS: Final[Outline] = {
+    **named(
+        "v1", "Service", text(i.name, "-cert-controller-metrics"), annotations=i.metrics_service.annotations
+    ),
+    "spec": {
+        "type": "ClusterIP",
+        "selector": _selector("cert-controller"),
+        "ports": [_METRICS],
+        "ipFamilyPolicy": given(i.ip_family_policy),
+        "ipFamilies": given(i.ip_families),
+    },
+}
 _SECRET: Final = when(
     _KEPT,
     {
-        **named("v1", "Secret", _NAME, labels=_LABEL, annotations=i.webhook.secret_annotations),
+        **named("v1", "Secret", _STORED, labels=_LABEL, annotations=i.webhook.secret_annotations),
         "type": "Opaque",  # without data: the daemon fills it
     },
 )
@@ -151,7 +174,10 @@ _SERVICE: Final = when(
             "type": i.webhook.service.type,
             "loadBalancerIP": given(i.webhook.service.load_balancer_ip),
             "selector": When(i.webhook.separate, _selector("webhook"), SELECTOR),
-            "ports": [{"name": "webhook", "port": 443, "targetPort": "webhook", "protocol": "TCP"}],
+            "ports": [
+                {"name": "webhook", "port": 443, "targetPort": "webhook", "protocol": "TCP"},
+                when(all_of(i.webhook.separate, i.metrics_service), _METRICS),
+            ],
             "ipFamilyPolicy": given(i.ip_family_policy),
             "ipFamilies": given(i.ip_families),
         },
@@ -175,7 +201,7 @@ _BY_CERT_MANAGER: Final = when(
                 text(i.name, "-webhook.", i.namespace, ".svc"),
             ],
             "issuerRef": i.webhook.cert_manager.issuer,
-            "secretName": _NAME,
+            "secretName": _STORED,
             SPLICE: i.webhook.cert_manager.spec,
         },
     },
@@ -183,12 +209,14 @@ _BY_CERT_MANAGER: Final = when(
 
 
 def _role(kind: str, rules: Sequence[Outline], namespace: Outline) -> list[Outline]:
+    """Of who makes the certificates."""
     subject = When(i.webhook.separate, _KEEPER, ACCOUNT)
+    name = When(i.webhook.separate, _KEEPER, _NAME)
     return [
-        {**named(AUTHORIZATION, kind, _NAME, namespace=namespace), "rules": rules},
+        {**named(AUTHORIZATION, kind, name, namespace=namespace), "rules": rules},
         {
-            **named(AUTHORIZATION, f"{kind}Binding", _NAME, namespace=namespace),
-            "roleRef": {"apiGroup": AUTHORIZATION.partition("/")[0], "kind": kind, "name": _NAME},
+            **named(AUTHORIZATION, f"{kind}Binding", name, namespace=namespace),
+            "roleRef": {"apiGroup": AUTHORIZATION.partition("/")[0], "kind": kind, "name": name},
             "subjects": [{"kind": "ServiceAccount", "name": subject, "namespace": i.namespace}],
         },
     ]
@@ -208,7 +236,7 @@ _RIGHTS: Final = _role(
     ],
     None,
 )
-_OWN_SECRET: Final = _role("Role", [rule("", ("secrets",), _WRITE, (_NAME,))], i.namespace)
+_OWN_SECRET: Final = _role("Role", [rule("", ("secrets",), _WRITE, (_STORED,))], i.namespace)
 """The controller may write all Secrets; who keeps the certificates alone, this one."""
 
 
@@ -231,6 +259,7 @@ def _deployment(component: str, arguments: Sequence[Outline], *, asks: bool, **m
             "--only",
             *arguments,
             *_settings(("listen", text(":", as_text(i.port)))),
+            *(_if_set(name, item(i.settings, name)) for name in ("logFormat", "logLevel", "logTime")),
         ],
         "env": [
             *(own if asks else []),
@@ -308,6 +337,7 @@ OBJECTS: Final[Sequence[Outline]] = (
     _SERVICE,
     when(_ALONE, _SERVES),
     when(_KEEPS_ALONE, _KEEPS),
+    when(all_of(_KEEPS_ALONE, i.metrics_service), _KEEPER_METRICS),
     *(_configuration(name, kinds) for name, kinds in CONFIGURATIONS.items()),
 )
 """Everything but the container of the controller, which `ARGUMENTS`, `PORTS` and `VOLUMES` are for."""

@@ -73,6 +73,8 @@ class Environment(NamedTuple):
 
     image: str
     version: str
+    namespace: str = "external-secrets-operator"
+    """Where the operator itself runs."""
     bitwarden_image: str = ""
     bitwarden_version: str = ""
     proxy: Proxy = Proxy()

@@ -133,9 +133,9 @@ def test_separate_parts_have_accounts_of_their_own_with_what_each_needs() -> Non
     assert parts["x-webhook"]["automountServiceAccountToken"] is False
     assert {each["metadata"]["name"] for each in of("ServiceAccount", documents)} == set(parts)
     for kind in ("ClusterRoleBinding", "RoleBinding"):
-        (subject,) = one(kind, documents, "x-webhook")["subjects"]
+        (subject,) = one(kind, documents, "x-cert-controller")["subjects"]
         assert subject["name"] == "x-cert-controller"
-    (rule,) = one("Role", documents, "x-webhook")["rules"]
+    (rule,) = one("Role", documents, "x-cert-controller")["rules"]
     assert (rule["resources"], rule["resourceNames"], rule["verbs"]) == (
         ["secrets"],
         ["x-webhook"],
