@@ -35,7 +35,7 @@ from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import rules_of
 from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
-from syncret.daemon.homes.contract import Conflict, Home, HomeError, Invalid
+from syncret.daemon.homes.contract import Conflict, Forbidden, Home, HomeError, Invalid
 from syncret.providers.errors import Malformed, SyncError
 
 _STARTED_AT_ONCE: Final = 16
@@ -284,6 +284,8 @@ class Engine:
                 self._waker.wake(ref, urgent=True)
                 return None
             outcome = self._raised(ref, error)
+        except Forbidden:
+            outcome = Outcome()  # it goes with its namespace: no failure, and nothing to be tried again
         except (SyncError, HomeError) as error:
             outcome = self._raised(ref, error)
         except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught

@@ -44,7 +44,7 @@ from syncret.daemon.engine.reconcilers.generators import GeneratorTransaction, l
 from syncret.daemon.engine.reconcilers.stores import look_up_store
 from syncret.daemon.engine.templates import template_sources
 from syncret.daemon.engine.writes import Writes
-from syncret.daemon.homes.contract import Conflict, StoredObject
+from syncret.daemon.homes.contract import Conflict, Forbidden, StoredObject
 from syncret.providers.errors import SyncError, Unavailable, bare
 from syncret.providers.work import Work
 
@@ -262,6 +262,8 @@ class _Run:
     async def _publish(self, plan: Plan, refused: RefusedAction | None) -> Outcome:
         context, resource = self._context, self._resource
         action, error = refused or (None, None)
+        if isinstance(error, Forbidden):
+            raise error
         result = report(resource, plan, action, error, context.clock.now(), context.options)
         if result.failure is None:
             context.memory.clear_refresh_request(self._stored.ref, self._request)

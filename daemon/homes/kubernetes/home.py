@@ -181,15 +181,13 @@ class KubernetesHome:
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
         """As `Home` says: a POST."""
         resource = await self._resource_of(document)
-        namespace = document["metadata"].get("namespace") or ""
-        sent = without_server_fields(document)
+        ref = ref_of_document(document)
+        sent = json_body(without_server_fields(document))
         try:
-            return await self._write(
-                "POST", resource, resource.path(namespace), json_body(sent), field_manager
-            )
+            return await self._write("POST", resource, resource.path(ref.namespace), sent, ref, field_manager)
         except AlreadyExists:
             if resource.group_kind == SECRET:
-                self._present.add(ref_of(resource, namespace, sent["metadata"]["name"]))
+                self._present.add(ref)
             raise
 
     async def update(self, document: Document, *, field_manager: str = "") -> StoredObject:
@@ -202,13 +200,15 @@ class KubernetesHome:
             if standing is None:
                 raise NotFound(f"{ref} not found")
             document = {**document, "metadata": {**metadata, "resourceVersion": standing.resource_version}}
-        return await self._write("PUT", resource, resource.path_to(ref), json_body(document), field_manager)
+        return await self._write(
+            "PUT", resource, resource.path_to(ref), json_body(document), ref, field_manager
+        )
 
     async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """As `Home` says: a patch of this version."""
         resource = await self._resource(seen.ref)
         patch = {"metadata": {"resourceVersion": seen.resource_version, "finalizers": list(finalizers)}}
-        return await self._write("PATCH", resource, resource.path_to(seen.ref), patch_body(patch))
+        return await self._write("PATCH", resource, resource.path_to(seen.ref), patch_body(patch), seen.ref)
 
     async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> StoredObject | None:
         """As `Home` says: a patch of this version, which names what differs."""
@@ -219,7 +219,7 @@ class KubernetesHome:
         patch = {"metadata": {"resourceVersion": seen.resource_version}, "status": difference}
         path = resource.path_to(seen.ref) + ("/status" if resource.has_status else "")
         try:
-            return await self._write("PATCH", resource, path, patch_body(patch))
+            return await self._write("PATCH", resource, path, patch_body(patch), seen.ref)
         except NotFound:
             return None
 
@@ -334,14 +334,14 @@ class KubernetesHome:
         return found
 
     async def _write(
-        self, method: str, resource: Resource, path: str, body: Body, field_manager: str = ""
+        self, method: str, resource: Resource, path: str, body: Body, ref: ObjectRef, field_manager: str = ""
     ) -> StoredObject:
         with self._traffic.writing():
             answer = await self._api.write(
                 method,
                 path,
                 body,
-                doing=f"writing {resource.kind} {path.rpartition('/')[2]}",
+                doing=f"writing {ref}",
                 params={"fieldManager": field_manager or "syncret"},
                 accept=accepted(resource),
             )

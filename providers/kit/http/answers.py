@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from io import BytesIO
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -16,6 +17,9 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
 
 if TYPE_CHECKING:
     from syncret.providers.kit.http.payloads import GuardedBytes
+
+
+_AT_ONCE: Final = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +33,10 @@ class Body:
     request is sent."""
 
     @property
-    def payload(self) -> "bytes | GuardedBytes":
-        """The body as aiohttp sends it."""
+    def payload(self) -> "bytes | BytesIO | GuardedBytes":
+        """The body as aiohttp sends it; a large one in pieces, as at once it would hold up the loop."""
         if self.may_leave is None:
-            return self.content
+            return self.content if len(self.content) <= _AT_ONCE else BytesIO(self.content)
         from syncret.providers.kit.http.payloads import GuardedBytes  # aiohttp takes 200 ms to import
 
         return GuardedBytes(self.content, self.may_leave)

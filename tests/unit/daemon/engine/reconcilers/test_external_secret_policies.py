@@ -4,8 +4,8 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.daemon.homes.contract import StorageUnavailable
-from tests.unit.daemon.engine.life import Life, X, manifest, secret, secret_ref, store, wanting
+from syncret.daemon.homes.contract import Forbidden, StorageUnavailable
+from tests.unit.daemon.engine.life import HOUR, Life, X, manifest, secret, secret_ref, store, wanting
 from tests.unit.daemon.engine.reconcilers.external_secrets import SYNCED
 from tests.unit.daemon.engine.support import ref
 
@@ -34,6 +34,15 @@ async def test_after_a_change_of_the_name_the_former_secret_goes(life: Life) -> 
 async def test_an_empty_name_tells_that_there_is_no_secret_to_bind_to(life: Life, spec: Document) -> None:
     await life.apply(store(), wanting(**spec))
     assert (await life.status(X))["binding"] == {"name": ""}
+
+
+async def test_what_cannot_be_made_as_its_namespace_goes_is_no_failure(life: Life) -> None:
+    life.target.troubles["Secret"] = [Forbidden("its namespace is being terminated")]
+    await life.apply(store(), wanting())
+    assert "conditions" not in await life.status(X)
+    assert not life.controllers.engine.failing
+    await life.wait(2 * HOUR)
+    assert await life.data("x") is None, "it is not tried again"
 
 
 async def test_a_former_secret_that_is_not_ours_any_more_stays(life: Life) -> None:

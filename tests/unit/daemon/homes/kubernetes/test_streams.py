@@ -58,6 +58,8 @@ class Server:
         self.answers = list(answers)
         self.asked: list[dict[str, str]] = []
         self.serves = True
+        self.stalls = 0
+        """How many of the first connections stay open and say nothing more."""
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         if not request.path.endswith("externalsecrets"):
@@ -72,7 +74,7 @@ class Server:
         await response.prepare(request)
         for each in answer:
             await response.write(json.dumps(each).encode() + b"\n")
-        if not self.answers:
+        if not self.answers or len(self.asked) <= self.stalls:
             await asyncio.Event().wait()
         return response
 
@@ -154,6 +156,15 @@ async def test_a_stream_that_ends_resumes_after_its_last_version() -> None:
     async with following(server) as (receiver, _):
         assert await receiver.until(4) == ["new a@5", "listed", "changed a@9", "deleted a@13 u"]
     assert [each.get("resourceVersion") for each in server.asked] == [None, "7", "12", "12"]
+
+
+async def test_a_stream_that_stalls_in_silence_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "SILENCE", 0.05)
+    server = Server([event("ADDED", "a", 1), bookmark(2, end=True)], [event("MODIFIED", "a", 3)])
+    server.stalls = 1
+    async with following(server) as (receiver, _):
+        assert await receiver.until(3) == ["new a@1", "listed", "changed a@3"]
+    assert server.asked[1]["resourceVersion"] == "2"
 
 
 async def test_a_version_that_is_too_old_lists_anew_and_what_is_missing_is_gone() -> None:

@@ -12,7 +12,16 @@ import pytest
 from aiohttp import StreamReader, web
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
-from syncret.providers.kit.http import Http, Timeouts, Tls, Unauthenticated, form_body, json_body, segments
+from syncret.providers.kit.http import (
+    Body,
+    Http,
+    Timeouts,
+    Tls,
+    Unauthenticated,
+    form_body,
+    json_body,
+    segments,
+)
 from tests.support.opened import NETWORK, NOW
 from tests.support.served import all_to, served
 from tests.support.tls import Authority
@@ -393,6 +402,20 @@ async def test_no_answer_in_time(echo: Echo, url: str) -> None:
     ):
         with pytest.raises(Unavailable, match="no answer in time"):
             await http.request("GET", "/", doing="reading")
+
+
+@pytest.mark.parametrize("size", [2**20, 2**20 + 1, 3 * 2**20])
+@pytest.mark.parametrize("may_leave", [None, lambda: True], ids=["any", "guarded"])
+async def test_a_large_body_is_sent_whole_and_warns_nobody(
+    size: int, may_leave: Callable[[], bool] | None
+) -> None:
+    async def count(request: web.Request) -> web.StreamResponse:
+        return web.json_response([request.content_length, len(await request.content.read())])
+
+    async with served(all_to(count)) as url, Http(url, network=None) as http:
+        body = Body(b"x" * size, "application/json", may_leave)
+        answer = await http.request("PUT", "/", doing="writing", body=body)
+    assert answer.json() == [size, size]
 
 
 async def test_a_connection_that_breaks() -> None:
