@@ -14,7 +14,6 @@ from contextlib import aclosing
 from itertools import count
 from pathlib import PurePath
 from traceback import walk_tb
-from types import TracebackType
 from typing import Final
 
 import msgspec
@@ -293,7 +292,9 @@ class Engine:
             if unreadable is not None:
                 return self._raised(ref, unreadable)
             kind = type(error).__name__
-            self._observer.bug(ref, kind, tuple(_places(error.__traceback__)))
+            frames = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
+            places = (f"{PurePath(code.co_filename).name}:{line} in {code.co_name}" for code, line in frames)
+            self._observer.bug(ref, kind, tuple(places))
             bug = Bug(f"internal error: {kind}", hint="please report it")
             outcome = Outcome(failure=self._not_reported(ref, bug))
         self._conflicts.pop(ref, None)
@@ -392,9 +393,3 @@ def work_queue(clock: Clock, settings: Settings) -> WorkQueue:
     return WorkQueue(
         clock, workers=settings.workers, lane_cap=settings.store_workers, waits=settings.store_waits
     )
-
-
-def _places(trace: TracebackType | None) -> Iterable[str]:
-    for frame, line in walk_tb(trace):
-        code = frame.f_code
-        yield f"{PurePath(code.co_filename).name}:{line} in {code.co_name}"
