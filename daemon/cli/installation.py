@@ -2,15 +2,18 @@
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from syncret.config.errors import ConfigError, Problem
 
 if TYPE_CHECKING:  # settings are slow to import
+    from syncret.config.text.yaml_lines import Lines
     from syncret.daemon.install.installation import Installation
     from syncret.daemon.install.parts import DisruptionBudget, TargetResource
 
 INSTALLATION_FLAGS: Final = {
+    "values": "--values",
     "image": "--image",
     "installation": "--name",
     "namespace": "--namespace",
@@ -28,6 +31,10 @@ INSTALLATION_FLAGS: Final = {
 """By their attributes."""
 
 _SEVERAL: Final = 2
+_BESIDE_VALUES: Final = ("values", "image", "installation", "namespace")
+"""What a values file does not say; everything else is one of its values."""
+_MONITORS: Final = "monitoring.coreos.com/v1/ServiceMonitor"
+"""What a values file that asks for it may count on: no cluster is asked."""
 
 
 def installation_of(options: Namespace) -> "Installation":
@@ -35,6 +42,8 @@ def installation_of(options: Namespace) -> "Installation":
     from syncret.daemon.install.installation import Installation
     from syncret.daemon.install.parts import NetworkPolicy, Pod, ServiceAccount, ServiceMonitor, Webhook
 
+    if options.values:
+        return _by_values(options)
     if not options.image:
         hint = "write --image REPOSITORY:TAG: `docker build -t REPOSITORY:TAG .` makes it"
         raise ConfigError([Problem(path="--image", message="is missing", hint=hint)])
@@ -55,6 +64,45 @@ def installation_of(options: Namespace) -> "Installation":
         service_monitor=ServiceMonitor() if options.service_monitor else None,
         webhook=Webhook(failure_policy=options.webhook) if options.webhook else None,
     )
+
+
+def _by_values(options: Namespace) -> "Installation":
+    """What a file with the values of the chart says."""
+    from syncret.config.text.yaml import load_mapping
+    from syncret.daemon.install.chart.read import Release, installation_of
+    from syncret.daemon.ops.version import version
+
+    for attribute, flag in INSTALLATION_FLAGS.items():
+        if attribute not in _BESIDE_VALUES and getattr(options, attribute) not in {None, False}:
+            hint = f"write its value into {options.values}"
+            raise ConfigError([Problem(path=flag, message="is not taken beside --values", hint=hint)])
+    loaded = load_mapping(Path(options.values))
+    values = loaded.value
+    if loaded.problems:
+        raise ConfigError([_located(each, options.values, loaded.lines) for each in loaded.problems])
+    if options.image:
+        repository, _, tag = options.image.rpartition(":")
+        values = {**values, "image": {**values.get("image", {}), "repository": repository, "tag": tag}}
+    release = Release(
+        name=options.installation or "syncret",
+        namespace=options.namespace or "syncret",
+        service="kubectl",
+        version=version(),
+        apis=(_MONITORS,),
+    )
+    try:
+        return installation_of(values, release)
+    except ConfigError as error:
+        located = [_located(each, options.values, loaded.lines) for each in error.problems]
+        raise ConfigError(located) from error
+
+
+def _located(problem: Problem, file: str, lines: "Lines") -> Problem:
+    """A problem with the file and line of its value."""
+    line = problem.line or lines.of(problem.path)
+    field = f"{problem.path}: " if problem.path else ""
+    path = f"{file}:{line}" if line else file
+    return Problem(path=path, message=f"{field}{problem.message}", hint=problem.hint)
 
 
 def _settings(pairs: Iterable[str]) -> Mapping[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from syncret.daemon.install import webhook
-from syncret.daemon.install.metadata import ACCOUNT, ELECTS, SELECTOR, i, named
+from syncret.daemon.install.metadata import ACCOUNT, ELECTS, SELECTOR, i, named, spread
 from syncret.daemon.install.outline.nodes import (
     SPLICE,
     Outline,
@@ -101,10 +101,7 @@ _POD: Final[dict[str, Outline]] = {
         webhook.VOLUMES,
         Spliced(i.pod.volumes),
     ],
-    "topologySpreadConstraints": when(
-        i.pod.spread,
-        [each(i.pod.spread, lambda one: merged({"labelSelector": {"matchLabels": SELECTOR}}, one))],
-    ),
+    "topologySpreadConstraints": spread(i.pod.spread, SELECTOR),
 }
 _MORE: Final = when(
     any_of(*(item(i.pod.spec, name) for name in _POD)),

@@ -10,6 +10,7 @@ from syncret.daemon.install.outline.nodes import (
     Value,
     When,
     any_of,
+    each,
     equal,
     first,
     given,
@@ -18,6 +19,7 @@ from syncret.daemon.install.outline.nodes import (
     more,
     not_,
     text,
+    when,
 )
 
 AUTHORIZATION: Final = "rbac.authorization.k8s.io/v1"
@@ -78,3 +80,9 @@ def named(
 def suffixed(suffix: str) -> Call:
     """The name of the installation with something appended."""
     return text(i.name, f"-{suffix}")
+
+
+def spread(constraints: Value, selector: Outline) -> Outline:
+    """The topologySpreadConstraints of Pods; one without a labelSelector is about these."""
+    own = {"labelSelector": {"matchLabels": selector}}
+    return when(constraints, [each(constraints, lambda one: merged(own, one))])

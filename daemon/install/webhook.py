@@ -5,7 +5,7 @@ from typing import Final
 
 from syncret.config.resources.kinds import Kind
 from syncret.daemon.core.webhook_names import COMPONENT, CONFIGURATIONS, CRDS, PATHS, WEBHOOK
-from syncret.daemon.install.metadata import ACCOUNT, AUTHORIZATION, SELECTOR, i, named, suffixed
+from syncret.daemon.install.metadata import ACCOUNT, AUTHORIZATION, SELECTOR, i, named, spread, suffixed
 from syncret.daemon.install.outline.nodes import (
     SPLICE,
     Outline,
@@ -286,6 +286,7 @@ def _deployment(component: str, arguments: Sequence[Outline], *, asks: bool, **m
         "initContainers": given(pod.init_containers),
         "containers": [container, Spliced(pod.containers)],
         "volumes": [*([_CERTIFICATE] if component == WEBHOOK else []), Spliced(pod.volumes)],
+        "topologySpreadConstraints": spread(pod.spread, _selector(component)),
         SPLICE: pod.spec,
     }
     return {

@@ -13,7 +13,11 @@
 
 {{- /* What the values say: the members of an installation, which the templates are about. */}}
 {{- define "syncret.installation" -}}
+{{- if contains "external-secrets/external-secrets" (or $.Values.global.repository $.Values.image.repository (fail "image.repository: is missing (there is no default: push the image to a registry)")) }}
+image: {{ toJson ((fail "image.repository: is that of another program (name that of syncret's image)")) }}
+{{- else }}
 image: {{ toJson (printf "%s:%s" (or $.Values.global.repository $.Values.image.repository (fail "image.repository: is missing (there is no default: push the image to a registry)")) (or $.Values.image.tag $.Chart.AppVersion)) }}
+{{- end }}
 name: {{ toJson (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-") }}
 app: {{ toJson (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") }}
 namespace: {{ toJson (or $.Values.namespaceOverride $.Release.Namespace) }}
@@ -178,6 +182,7 @@ pod:
   volumes: {{ toJson (or $.Values.extraVolumes list) }}
   volume_mounts: {{ toJson (or $.Values.extraVolumeMounts list) }}
   init_containers: {{ toJson (or $.Values.extraInitContainers list) }}
+  spread: {{ toJson (or (or $.Values.topologySpreadConstraints $.Values.global.topologySpreadConstraints) list) }}
   spec:
 {{- if or $.Values.nodeSelector $.Values.global.nodeSelector }}
     nodeSelector: {{ toJson (or $.Values.nodeSelector $.Values.global.nodeSelector) }}
@@ -226,7 +231,6 @@ pod:
   readiness: null
 {{- end }}
   containers: {{ toJson (or $.Values.extraContainers list) }}
-  spread: {{ toJson (or (or $.Values.topologySpreadConstraints $.Values.global.topologySpreadConstraints) list) }}
 deployment:
   create: {{ $.Values.createOperator | toJson }}
   name: {{ toJson (printf "%s-controller" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-")) }}
@@ -338,6 +342,7 @@ webhook:
     volumes: {{ toJson (or $.Values.webhook.extraVolumes list) }}
     volume_mounts: {{ toJson (or $.Values.webhook.extraVolumeMounts list) }}
     init_containers: {{ toJson (or $.Values.webhook.extraInitContainers list) }}
+    spread: {{ toJson (or (or $.Values.webhook.topologySpreadConstraints $.Values.global.topologySpreadConstraints) list) }}
     spec:
 {{- if or $.Values.webhook.nodeSelector $.Values.global.nodeSelector }}
       nodeSelector: {{ toJson (or $.Values.webhook.nodeSelector $.Values.global.nodeSelector) }}
@@ -371,9 +376,6 @@ webhook:
 {{- end }}
 {{- if $.Values.dnsConfig }}
       dnsConfig: {{ $.Values.dnsConfig | toJson }}
-{{- end }}
-{{- if or $.Values.webhook.topologySpreadConstraints $.Values.global.topologySpreadConstraints }}
-      topologySpreadConstraints: {{ toJson (or $.Values.webhook.topologySpreadConstraints $.Values.global.topologySpreadConstraints) }}
 {{- end }}
 {{- else }}
   pod: {}

@@ -21,6 +21,7 @@ def add_export(commands: Commands) -> None:
         "man               the man page",
         "syncret export crds > crds.yaml",
         "syncret export manifests --image registry.example/syncret:0.1.0 > syncret.yaml",
+        "syncret export manifests --values values.yaml --namespace secrets > syncret.yaml",
         "syncret export settings > /etc/syncret/syncret.yaml",
         "syncret export dashboard > syncret.json",
         "syncret export completion bash > /etc/bash_completion.d/syncret",
@@ -50,6 +51,12 @@ def add_export(commands: Commands) -> None:
 def _installation(command: ArgumentParser) -> None:
     """What can be chosen about an installation; the flags have no defaults here, so that others can tell."""
     group = command.add_argument_group("manifests")
+    group.add_argument(
+        "--values",
+        metavar="FILE",
+        help="values of the Helm chart, for those who install without Helm: what `helm template` makes of "
+        "them, CRDs included; beside it only --image, --name and --namespace are taken",
+    )
     group.add_argument("--image", metavar="REPO:TAG", help="the image; there is no default")
     group.add_argument(
         "--name", dest="installation", metavar=NAME, help="name of all objects (default: syncret)"

@@ -56,14 +56,15 @@ _NAME: Final = trunc(
     _LONGEST,
 )
 _NAMESPACE: Final = first(_V.namespaceOverride, _RELEASE.Namespace)
-_IMAGE: Final = text(
-    first(
-        _V["global"].repository,
-        _V.image.repository,
-        Refused("image.repository", "is missing", "there is no default: push the image to a registry"),
-    ),
-    ":",
-    first(_V.image.tag, _HELM.Chart.AppVersion),
+_REPOSITORY: Final = first(
+    _V["global"].repository,
+    _V.image.repository,
+    Refused("image.repository", "is missing", "there is no default: push the image to a registry"),
+)
+_IMAGE: Final = when(
+    contains(_REPOSITORY, "external-secrets/external-secrets"),
+    Refused("image.repository", "is that of another program", "name that of syncret's image"),
+    text(_REPOSITORY, ":", first(_V.image.tag, _HELM.Chart.AppVersion)),
 )
 _LABELS: Final = merged(
     {
@@ -148,7 +149,7 @@ _PROBES: Final = any_of(_V.livenessProbe.enabled, _V.readinessProbe.enabled)
 _LIVE: Final = _V.livenessProbe.spec
 
 
-def _pod(section: Value, **more_of_spec: Outline) -> dict[str, Outline]:
+def _pod(section: Value, more_of_spec: Outline = None) -> dict[str, Outline]:
     """What the controller and a webhook of its own have in common."""
     return {
         "labels": first(_also_global("podLabels", section), {}),
@@ -162,6 +163,7 @@ def _pod(section: Value, **more_of_spec: Outline) -> dict[str, Outline]:
         "volumes": first(section.extraVolumes, []),
         "volume_mounts": first(section.extraVolumeMounts, []),
         "init_containers": first(section.extraInitContainers, []),
+        "spread": first(_also_global("topologySpreadConstraints", section), []),
         "spec": {
             "nodeSelector": given(_also_global("nodeSelector", section)),
             "tolerations": given(_also_global("tolerations", section)),
@@ -174,17 +176,16 @@ def _pod(section: Value, **more_of_spec: Outline) -> dict[str, Outline]:
             "hostUsers": when(present(section.hostUsers), section.hostUsers),
             "dnsPolicy": given(_V.dnsPolicy),
             "dnsConfig": given(_V.dnsConfig),
-            **more_of_spec,
+            **({} if more_of_spec is None else {SPLICE: more_of_spec}),
         },
     }
 
 
 _POD: Final[dict[str, Outline]] = {
-    **_pod(_V, **{SPLICE: _V.podSpecExtra}),
+    **_pod(_V, _V.podSpecExtra),
     "liveness": when(_V.livenessProbe.enabled, omit(_LIVE, "address", "port"), None),
     "readiness": when(_V.readinessProbe.enabled, omit(_V.readinessProbe.spec, "address", "port"), None),
     "containers": first(_V.extraContainers, []),
-    "spread": first(_also_global("topologySpreadConstraints"), []),
 }
 
 _MODE: Final = _V.serviceMonitor.renderMode
@@ -223,14 +224,7 @@ _WEBHOOK: Final[dict[str, Outline]] = {
     "secret_annotations": first(_V.webhook.secretAnnotations, {}),
     "separate": _V.webhook.separate,
     "replicas": _V.webhook.replicaCount,
-    "pod": when(
-        _V.webhook.separate,
-        _pod(
-            _V.webhook,
-            topologySpreadConstraints=given(_also_global("topologySpreadConstraints", _V.webhook)),
-        ),
-        {},
-    ),
+    "pod": when(_V.webhook.separate, _pod(_V.webhook), {}),
     "cert_dir": _V.webhook.certDir,
     "check_interval": first(_V.webhook.certCheckInterval, ""),
     "lookahead_interval": first(_V.webhook.lookaheadInterval, ""),

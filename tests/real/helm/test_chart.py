@@ -57,6 +57,11 @@ def test_helm_makes_the_objects_that_are_rendered(name: str) -> None:
     [
         pytest.param({}, "image.repository: is missing", id="no image"),
         pytest.param(
+            {"image": {"repository": "ghcr.io/external-secrets/external-secrets"}},
+            "image.repository: is that of another program",
+            id="the operator's image",
+        ),
+        pytest.param(
             {**IMAGE, "serviceMonitor": {"enabled": True, "renderMode": "failIfMissing"}},
             "serviceMonitor.enabled: needs the CRD of ServiceMonitor",
             id="no CRD of a monitor",

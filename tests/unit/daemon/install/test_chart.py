@@ -1,8 +1,9 @@
 """The chart: what is committed is what is generated, and each of its values does what it says."""
 
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from syncret.daemon.install.chart.keys import Key, Keys
 from syncret.daemon.install.chart.pods import WEBHOOK_PODS
 from syncret.daemon.install.chart.read import Release, installation_of
 from syncret.daemon.install.chart.values import VALUES
+from syncret.daemon.install.crds import crds
+from syncret.daemon.install.outline.nodes import Outline
 from syncret.daemon.install.render import render
 from syncret.providers.registry import Registry
 
@@ -72,6 +75,17 @@ OTHERS: Mapping[str, Any] = {
     "webhook.lookaheadInterval": "240h",
 }
 """Values for keys whose kind alone does not tell what they may be."""
+
+
+@pytest.fixture(autouse=True)
+def crds_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take a second, and are the same for all values."""
+    monkeypatch.setattr("syncret.daemon.install.render.crds", made_once)
+
+
+@cache
+def made_once(catalog: Registry) -> Sequence[tuple[str, Outline]]:
+    return tuple(crds(catalog))
 
 
 def script() -> Any:  # noqa: ANN401  # a script, not a module

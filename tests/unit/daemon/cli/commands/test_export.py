@@ -247,6 +247,42 @@ def test_of_several_replicas_an_eviction_leaves_one(capsys: pytest.CaptureFixtur
     assert budget["spec"]["minAvailable"] == 1
 
 
+def test_manifests_of_the_values_of_the_chart(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text("replicaCount: 2\ncontrollerClass: edge\nserviceMonitor: {enabled: true}\n")
+    found = manifests(capsys, "--values", str(file), "--name", "secrets", "--namespace", "ops")
+    (deployment,) = found["Deployment"]
+    assert deployment["metadata"]["name"] == "secrets-syncret-controller"
+    assert deployment["metadata"]["namespace"] == "ops"
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == IMAGE[1]
+    assert {"controllerClass=edge", "leaderElection.enabled=true"} <= set(container["args"])
+    assert {"ServiceMonitor", "CustomResourceDefinition", "ValidatingWebhookConfiguration"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "message"),
+    [
+        pytest.param(
+            "a: 1\nreplicas: 2\n", (), ":2: replicas: is no value of the chart (did you mean", id="key"
+        ),
+        pytest.param("webhook:\n  port: x\n", (), ":2: webhook.port: is no integer", id="type"),
+        pytest.param("log: {level: loud}\n", (), ":1: log.level: cannot be 'loud'", id="choice"),
+        pytest.param("workTime: soon\n", (), "settings.workTime", id="setting"),
+        pytest.param("a: [\n", (), "values.yaml:2", id="no YAML"),
+        pytest.param("", ("--replicas", "2"), "--replicas: is not taken beside --values", id="flag"),
+    ],
+)
+def test_values_that_cannot_be(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, flags: tuple[str, ...], message: str
+) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(text)
+    code, printed, error = run(capsys, "manifests", *IMAGE, "--values", str(file), *flags)
+    assert (code, printed) == (2, "")
+    assert message in error
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
