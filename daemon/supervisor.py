@@ -23,7 +23,7 @@ from syncret.daemon.engine.observer import ObserverGroup
 from syncret.daemon.engine.sessions.shared_client import CLOSE_WITHIN
 from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.opening import open_home
+from syncret.daemon.homes.opening import open_home, open_reviews
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.cluster_metrics import WriteStats
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger, log_deletion
@@ -137,6 +137,7 @@ class Supervisor:
                     stats=cluster,
                 )
             )
+            reviews = await stack.enter_async_context(open_reviews(settings))
             hooks = EngineOverrides(
                 observer=ObserverGroup(metrics, EngineLogger(repeats), recorder),
                 events=EventLogger(
@@ -170,6 +171,7 @@ class Supervisor:
                 recorder=recorder,
                 cluster=None if settings.is_sidecar else cluster,
                 observing=observing,
+                reviews=reviews,
             )
             problems.view = view
             problems.found(problems.current)

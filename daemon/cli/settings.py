@@ -76,6 +76,9 @@ def settings_of(options: Namespace, *, defaults: Settings = DEFAULTS) -> Setting
 def settings_of_daemon(options: Namespace) -> Settings:
     """The settings of `run`, which reads manifests or works in a cluster. Raises ConfigError."""
     settings = settings_of(options, defaults=IN_CLUSTER)
+    wrong = list(_wrong_metrics(settings))
+    if wrong:
+        raise ConfigError(wrong)
     if settings.is_sidecar:
         return settings_of(options, defaults=SIDECAR)
     if settings.kubernetes:
@@ -85,6 +88,18 @@ def settings_of_daemon(options: Namespace) -> Settings:
     if settings.observe:
         raise ConfigError([ONLY_IN_CLUSTER])
     return settings_with_manifests(options)
+
+
+def _wrong_metrics(settings: Settings) -> Iterator[Problem]:
+    if settings.metrics_tls.enabled and not settings.metrics_tls.cert_dir:
+        hint = "name the folder of tls.crt and tls.key, such as a mounted Secret"
+        yield Problem(path="metricsTls.certDir", message="is missing: there is no certificate", hint=hint)
+    if settings.metrics_auth and not settings.metrics_tls.enabled:
+        message = "needs metricsTls: a token must not travel in the clear"
+        yield Problem(path="metricsAuth", message=message, hint="set metricsTls.enabled, or leave it out")
+    if settings.metrics_auth and not settings.kubernetes:
+        message = "needs a cluster, which knows whose a token is"
+        yield Problem(path="metricsAuth", message=message, hint="add --kubernetes, or leave it out")
 
 
 def settings_with_manifests(options: Namespace, *, defaults: Settings = DEFAULTS) -> Settings:
@@ -117,9 +132,6 @@ def _flags_of(options: Namespace) -> Iterator[LayerValue]:
     if getattr(options, "only", None) == "controller":
         yield LayerValue("--only", "webhook.enabled", value=False)
     for given in getattr(options, "eso", ()):
-        if not given.is_possible:
-            message = f"only {given.flag.only} is possible"
-            raise ConfigError([Problem(path=given.flag.name, message=message, hint="leave the flag out")])
         if given.flag.setting and not given.flag.of:
             yield LayerValue(given.flag.name, given.flag.setting, given.setting_value)
     for name, setting, value in names_in_namespaces(getattr(options, "eso", ())):

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import not_watched
 from syncret.config.settings import Settings
 from syncret.daemon.core.cluster_stats import ClusterStats
+from syncret.daemon.core.reviews import Reviews
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.providers.registry import Registry
 
@@ -61,3 +62,12 @@ def open_home(
         writing=writing_of(settings, os.environ),
         stats=stats,
     )
+
+
+def open_reviews(settings: Settings) -> AbstractAsyncContextManager[Reviews | None]:
+    """What judges the tokens of those that read our metrics; None where everybody may."""
+    if not settings.metrics_auth:
+        return nullcontext()
+    from syncret.daemon.homes.kubernetes.opening import own_access, token_reviews  # as above
+
+    return token_reviews(own_access(settings.kubeconfig, settings.context, os.environ))

@@ -15,18 +15,25 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from syncret.config.settings import Settings
+from syncret.config.settings import MetricsTls, Settings
 from syncret.config.settings_layers import address_of
+from syncret.daemon.core.reviews import Verdict
+from syncret.daemon.homes.contract import HomeError
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import ELSEWHERE, cannot_listen
+from syncret.daemon.ops.certificate_files import CertificateFiles
 from syncret.daemon.ops.connections import serve as serve_application
 from syncret.daemon.ops.failures import invalid_manifests
 from syncret.daemon.ops.metrics import CONTENT_TYPE
 from syncret.daemon.ops.view import Serve, View
+from syncret.providers.contract import SecretBytes
 
 BACKLOG: Final = 128
 """Connections that may wait while the daemon starts, or while too many are open."""
 
+
+_JUDGED: Final = ("/metrics", "/status")
+"""What may be for some alone; probes are for all."""
 
 _PLACES: Final = 3
 """So many of the places of invalid manifests are named."""
@@ -43,7 +50,7 @@ The Host header names another machine. Use an IP address, localhost, or the host
 @asynccontextmanager
 async def http_service(settings: Settings) -> AsyncGenerator[Serve, None]:
     """Listen at `settings.listen`, if it is set, until the block is left. Raises CannotListen."""
-    async with _service(settings.listen) as serve:
+    async with _service(settings.listen, secured=settings.metrics_tls) as serve:
         yield serve
 
 
@@ -55,19 +62,22 @@ async def health_service(settings: Settings) -> AsyncGenerator[Serve, None]:
 
 
 @asynccontextmanager
-async def _service(listen: str, *, health_alone: bool = False) -> AsyncGenerator[Serve, None]:
+async def _service(
+    listen: str, *, health_alone: bool = False, secured: MetricsTls | None = None
+) -> AsyncGenerator[Serve, None]:
     if not listen:
         yield lambda _: nullcontext()
         return
     host = address_of(listen).host
     listeners = await listeners_at(listen)
+    tls = CertificateFiles(secured).context if secured is not None and secured.enabled else None
 
     @asynccontextmanager
     async def serve(view: View) -> AsyncGenerator[None, None]:
         on_loopback = all(ip_address(each.getsockname()[0]).is_loopback for each in listeners)
         guard = host_guard(host, everywhere=on_loopback)
         app = application(view, guard=guard, health_alone=health_alone)
-        async with serve_application(app, listeners):
+        async with serve_application(app, listeners, tls=tls):
             if health_alone:
                 view.health_address = display_address(host, listeners[0])
             else:
@@ -149,13 +159,38 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
         text = "".join(f"{line}\n" for line in (reason or "ok", *invalid_details(view)))
         return web.Response(text=text, status=503 if reason else 200)
 
-    app = web.Application(middlewares=[guard])
+    app = web.Application(middlewares=[guard, _judged(view)])
     if not health_alone:
         app.router.add_get("/metrics", get_metrics)
         app.router.add_get("/status", get_status)
     app.router.add_get("/healthz", get_health)
     app.router.add_get("/readyz", get_readiness)
     return app
+
+
+def _judged(view: View) -> Middleware:
+    """A middleware that serves metrics and status to those alone who may read them, if that is asked for."""
+
+    @web.middleware
+    async def judge(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if view.reviews is None or request.path not in _JUDGED:
+            return await handler(request)
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            return _unknown()
+        try:
+            verdict = await view.reviews.check(SecretBytes(token.encode()), request.path)
+        except HomeError:
+            return web.Response(text="the API server does not say who this is\n", status=503)
+        if verdict is Verdict.ALLOWED:
+            return await handler(request)
+        return _unknown() if verdict is Verdict.UNKNOWN else web.Response(text="forbidden\n", status=403)
+
+    return judge
+
+
+def _unknown() -> web.Response:
+    return web.Response(text="a token is needed\n", status=401, headers={"WWW-Authenticate": "Bearer"})
 
 
 def not_ready_reason(view: View) -> str:

@@ -15,6 +15,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.conditions import REACHABLE, READY, RUN_FAILED, seconds
 from syncret.daemon.core.plan.held_write import HeldWrite
+from syncret.daemon.core.reviews import Reviews
 from syncret.daemon.core.schedule.refresh import PeriodicSpec
 from syncret.daemon.engine.queue.workqueue import QueueStats
 from syncret.daemon.homes.contract import HomeProblem, StoredObject
@@ -161,6 +162,8 @@ class View:
     """None: a host."""
     observing: Callable[[], str] = lambda: ""
     """Why nothing is written; empty: what is to be written is."""
+    reviews: Reviews | None = None
+    """Judges who may read the metrics; None: everybody may."""
     health_address: str = ""
     """That of the server for probes alone."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)

@@ -71,9 +71,10 @@ def announce(view: View) -> None:
         sys.stdout.write("\n")
         print_text(sys.stdout, f"no file is written: {NO_OUTPUT_DIR}")
     if view.address:
-        status = f"   status: http://{view.address}/status" if view.settings.status_on_listen else ""
+        url = f"{'https' if view.settings.metrics_tls.enabled else 'http'}://{view.address}"
+        status = f"   status: {url}/status" if view.settings.status_on_listen else ""
         sys.stdout.write("\n")
-        print_text(sys.stdout, f"metrics: http://{view.address}/metrics{status}")
+        print_text(sys.stdout, f"metrics: {url}/metrics{status}")
     if view.settings.socket:
         print_text(sys.stdout, f"ask it: syncret status --socket {view.settings.socket}")
     sys.stdout.flush()

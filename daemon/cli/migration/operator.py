@@ -99,15 +99,6 @@ def translated(arguments: Sequence[str]) -> Translated:
                 if each.flag.setting
             ),
         ],
-        without_effect=without_effect(
-            [each for each in given if not each.flag.setting and not each.flag.only], dropped
-        ),
-        impossible=[
-            *(
-                f"{each.flag.name}={each.value}: only {each.flag.only} is possible"
-                for each in given
-                if not each.is_possible
-            ),
-            *(f"{each}: is not known" for each in unknown),
-        ],
+        without_effect=without_effect([each for each in given if not each.flag.setting], dropped),
+        impossible=[f"{each}: is not known" for each in unknown],
     )

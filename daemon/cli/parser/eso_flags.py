@@ -22,8 +22,6 @@ class EsoFlag(NamedTuple):
     setting: str = ""
     why: str = ""
     switch: bool = False
-    only: str = ""
-    """The one value that can be had, in another form than as a setting."""
     of: str = ""
     """Whether it is the `name` or the `namespace` of an object, which are one setting: NAMESPACE/NAME."""
 
@@ -48,12 +46,11 @@ FLAGS: Final = (
     EsoFlag("--leader-election-retry-period", "leaderElection.renew"),
     EsoFlag("--leader-election-renew-deadline", why="who holds the Lease stops 2 s before its end"),
     EsoFlag("--metrics-addr", "listen"),
-    EsoFlag("--metrics-secure", switch=True, only="false"),
-    EsoFlag("--metrics-auth", switch=True, only="false"),
-    *(
-        EsoFlag(f"--metrics-{name}", why="metrics are served without TLS")
-        for name in ("cert-dir", "cert-name", "key-name")
-    ),
+    EsoFlag("--metrics-secure", "metricsTls.enabled", switch=True),
+    EsoFlag("--metrics-auth", "metricsAuth", switch=True),
+    EsoFlag("--metrics-cert-dir", "metricsTls.certDir"),
+    EsoFlag("--metrics-cert-name", "metricsTls.certName"),
+    EsoFlag("--metrics-key-name", "metricsTls.keyName"),
     EsoFlag("--live-addr", "healthListen"),
     EsoFlag("--loglevel", "logLevel"),
     EsoFlag("--zap-time-encoding", "logTime"),
@@ -100,11 +97,6 @@ class Given(NamedTuple):
         if self.flag.name in {"--metrics-addr", "--live-addr", "--healthz-addr"} and self.value == "0":
             return ""
         return self.value
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether it does not ask for what is not there, and must not be passed over."""
-        return not self.flag.only or self.value.lower() == self.flag.only
 
 
 class _Take(Action):

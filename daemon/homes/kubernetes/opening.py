@@ -29,6 +29,7 @@ from syncret.daemon.homes.kubernetes.interlock import (
 from syncret.daemon.homes.kubernetes.kubeconfig import Access, access, kubeconfig_paths
 from syncret.daemon.homes.kubernetes.leases import ApiLeases
 from syncret.daemon.homes.kubernetes.logins import FileToken, pair_of
+from syncret.daemon.homes.kubernetes.reviews import AT_ONCE, TokenReviews
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.http import Http, Timeouts, Tls
@@ -114,6 +115,13 @@ def _fence(
 def _shut() -> float:
     """The fence of who only observes."""
     return 0.0
+
+
+@asynccontextmanager
+async def token_reviews(chosen: Access) -> AsyncGenerator[TokenReviews, None]:
+    """Judges tokens of that server's users. Raises HomeUnusable."""
+    async with http_to(chosen, connections=AT_ONCE) as http:
+        yield TokenReviews(ApiServer(http, chosen.login))
 
 
 @asynccontextmanager

@@ -10,10 +10,13 @@ import msgspec
 import pytest
 
 from syncret.config.settings import Settings
+from syncret.daemon.core.reviews import Verdict
+from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.ops.bind_errors import CannotListen, cannot_listen
 from syncret.daemon.ops.http import health_service, http_service
 from syncret.daemon.ops.view import View
+from syncret.providers.contract import SecretBytes
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, serving, store
 
 
@@ -227,3 +230,38 @@ async def test_a_client_that_leaves_early_harms_nobody(view: View, apply: Apply,
         await reader.read(100)
         writer.transport.abort()
         assert (await get(view, "/healthz"))[0] == 200
+
+
+class Judge:
+    """Knows three tokens; the API server is away for the fourth."""
+
+    async def check(self, token: SecretBytes, path: str) -> Verdict:
+        if token.raw == b"away":
+            raise StorageUnavailable("no answer")
+        if token.raw == b"status":
+            return Verdict.ALLOWED if path == "/status" else Verdict.DENIED
+        return Verdict.ALLOWED if token.raw == b"all" else Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("path", "authorization", "code"),
+    [
+        ("/metrics", "Bearer all", 200),
+        ("/metrics", "bearer all", 200),
+        ("/metrics", "Bearer status", 403),
+        ("/status", "Bearer status", 200),
+        ("/metrics", "Bearer nobody", 401),
+        ("/metrics", "Bearer", 401),
+        ("/metrics", "Basic all", 401),
+        ("/metrics", "", 401),
+        ("/metrics", "Bearer away", 503),
+        ("/readyz", "", 200),
+        ("/healthz", "", 200),
+    ],
+)
+async def test_metrics_may_be_for_some_alone(view: View, path: str, authorization: str, code: int) -> None:
+    opened(view)
+    view.reviews = Judge()
+    async with serving(http_service, view):
+        headers = {"Authorization": authorization} if authorization else {}
+        assert (await get(view, path, **headers))[0] == code

@@ -92,13 +92,19 @@ def test_what_has_no_effect_is_told_once_each() -> None:
     assert settings("--vault-token-cache-size", "99", "--namespace", "a").namespace == "a"
 
 
-@pytest.mark.parametrize("flag", ["--metrics-secure", "--metrics-auth=true"])
-def test_what_must_not_be_passed_over_is_refused(flag: str) -> None:
+@pytest.mark.parametrize(
+    ("flags", "wrong"),
+    [
+        pytest.param(["--metrics-secure"], "metricsTls.certDir", id="no-certificate"),
+        pytest.param(["--metrics-auth"], "metricsAuth", id="a-token-in-the-clear"),
+    ],
+)
+def test_metrics_are_not_less_guarded_than_is_asked_for(flags: list[str], wrong: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        settings(flag)
-    assert flag.partition("=")[0] in str(refused.value)
-    assert "is possible" in str(refused.value)
-    settings("--metrics-secure=false")
+        settings(*flags)
+    assert wrong in str(refused.value)
+    guarded = settings("--metrics-secure", "--metrics-auth", "--metrics-cert-dir=/etc/tls")
+    assert (guarded.metrics_auth, guarded.metrics_tls.cert_name) == (True, "tls.crt")
 
 
 def test_delimiters_are_one_setting() -> None:

@@ -3,207 +3,51 @@
 `syncret.config.settings_table` lists them, `syncret.config.settings_layers` reads them.
 """
 
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal
 
-import msgspec
 from msgspec import Meta
 
-T = TypeVar("T")
+from syncret.config.settings.groups import (
+    ESO_LEASE,
+    LABEL_SELECTOR,
+    MOUNTED_FILES,
+    BoundFolder,
+    Count,
+    CountOrNone,
+    Egress,
+    Group,
+    LeaderElection,
+    MetricsTls,
+    Migration,
+    Mode,
+    OwnIdentity,
+    OwnReceiver,
+    Paths,
+    Process,
+    Rate,
+    Seconds,
+    TemplateDelimiters,
+    Webhook,
+)
 
-Seconds = Annotated[float, Meta(ge=0, extra={"form": "duration"})]
-Count = Annotated[int, Meta(ge=1)]
-CountOrNone = Annotated[int, Meta(ge=0)]
-Rate = Annotated[float, Meta(gt=0)]
-Mode = Annotated[int, Meta(ge=0, le=0o777, extra={"form": "mode"})]
-Paths = Annotated[tuple[T, ...], Meta(extra={"form": "paths"})]
-MapOfLists = Annotated[dict[str, tuple[T, ...]], Meta(extra={"form": "map of lists"})]
-
-MOUNTED_FILES: Final = "/var/run/secrets"
-"""Where tokens are mounted into containers, by convention; the same folder as /run/secrets."""
-
-_REQUIREMENT: Final = r"(![^\s=!,()]+|[^\s=!,()]+( ?(==|=|!=) ?[^\s=!,()]*| (in|notin) ?\([^()]*\))?)"
-LABEL_SELECTOR: Final = rf"^( *{_REQUIREMENT} *(, *{_REQUIREMENT} *)*)?$"
-"""A label selector in kubectl's form. What a label may be, the API server says."""
-
-ESO_LEASE: Final = "external-secrets-controller"
-"""What ESO's own election takes: the two exclude each other."""
-
-
-class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """Settings that are written together: `webhook: {port: 443}`, `SYNCRET_WEBHOOK_PORT`, `webhook.port`.
-
-    A field whose type is a Group is a nested group; its default is an instance of it.
-    """
-
-
-class Egress(Group, frozen=True):
-    """Which servers stores and generators may reach; judged on the address that a name leads to."""
-
-    allow: tuple[str, ...] = ()
-    """Exceptions from egress.deny: networks, addresses, hosts (`*.example.com`: all names below it) and the
-    groups that egress.deny knows.
-    Example: [10.20.0.0/16, vault.example.com]"""
-    deny: tuple[str, ...] = ("link-local", "metadata")
-    """What stores and generators may not reach; groups are all, link-local, loopback, metadata (servers of
-    clouds that are not link-local) and private. Logins with the daemon's own identity are not held to it.
-    Example: [link-local, metadata, loopback]"""
-
-
-class OwnReceiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A server that may have an identity of the daemon itself, and for which stores.
-
-    Example: {url: 'https://vault.example.com:8200', stores: cluster}
-    """
-
-    url: str
-    """Scheme, host and port, without a path; a `*` stands for one label of the name.
-    Example: https://vault.example.com:8200"""
-    stores: Literal["all", "cluster"] | None = None
-    """Which stores and generators may send it there: cluster-scoped ones alone, or all; absent: cluster, and
-    with one author all.
-    Example: all"""
-    audience: str = ""
-    """Audience of the ServiceAccount's token that is issued for this server; empty: the API server's own.
-    Example: vault"""
-    server_id: str = ""
-    """What Vault's login `iam` signs as its receiver; empty: none, and with one author as the store says.
-    Example: vault.example.com"""
-
-
-class OwnIdentity(Group, frozen=True):
-    """Where the daemon's own identity may go: its cloud's, its pod's, that of its container."""
-
-    mode: Literal["auto", "strict", "open"] = "auto"
-    """Whether the daemon's own identity goes to known receivers only (strict), or also to others, with a log
-    entry (open); auto: strict if manifests have several authors."""
-    receivers: MapOfLists[str | OwnReceiver] = {}
-    """Servers that may have it besides the clouds' own, by provider; an entry may be an object with url,
-    stores, audience and serverId.
-    Example: {vault: ['https://vault.example.com:8200']}"""
-    cluster_only: tuple[str, ...] = ()
-    """Providers whose cloud gets it from cluster-scoped stores and generators alone.
-    Example: [aws, gcpsm]"""
-
-
-class LeaderElection(Group, frozen=True):
-    """Several replicas in a cluster: one is active, the others are warm and take over."""
-
-    enabled: bool = False
-    """Whether a replica acts only while it holds the Lease; necessary if there may be more than one."""
-    id: str = ""
-    """Name of the Lease; empty: external-secrets-controller, which ESO's own election takes, and for another
-    controllerClass syncret-CLASS.
-    Example: secrets-of-payments"""
-    namespace: str = ""
-    """Namespace of the Lease; empty: that of the pod, or of the kubeconfig's context. Example: syncret"""
-    lease_duration: Annotated[float, Meta(ge=5, extra={"form": "duration"})] = 10.0
-    """How long a replica that does not answer stays the active one. Example: 15s"""
-    renew: Annotated[float, Meta(gt=0, extra={"form": "duration"})] = 2.0
-    """How often the active replica renews the Lease; at most a quarter of leaseDuration. Example: 2500ms"""
-
-
-class Process(Group, frozen=True):
-    """Which kinds are acted on. Of one that is off nothing is written; in a cluster it is not watched."""
-
-    cluster_store: bool = True
-    """ClusterSecretStores; off: they are not checked, and an ExternalSecret whose secretStoreRef is one is
-    left alone. With `namespace`, ClusterGenerators are off with them: nothing of the cluster is read."""
-    cluster_generator: bool = True
-    """ClusterGenerators; off: in a cluster they are not read, so that what refers to one fails."""
-    secret_store: bool = True
-    """SecretStores; off: they are not checked, but may be used if another daemon reports them as ready."""
-    push_secret: bool = True
-    """PushSecrets."""
-    cluster_external_secret: bool = True
-    """ClusterExternalSecrets."""
-    cluster_push_secret: bool = True
-    """ClusterPushSecrets."""
-
-
-class Migration(Group, frozen=True):
-    """How the daemon takes over from a running External Secrets Operator (ESO)."""
-
-    namespace: str = ""
-    """The namespace in which ESO runs, if it is another one: the Lease of its election is looked at there.
-    Example: external-secrets"""
-    force: bool = False
-    """Work although an ESO writes statuses of our objects; its Lease is respected all the same."""
-
-
-class Webhook(Group, frozen=True):
-    """The admission webhook, by which a cluster refuses objects that cannot work, and its certificate."""
-
-    enabled: bool = False
-    """In a cluster: serve the webhook, and see to its certificate. `run --only` does one of both alone,
-    whatever this says."""
-    port: Annotated[int, Meta(ge=0, le=65535)] = 10250
-    """The port at which the API server calls it. Example: 9443"""
-    healthz_addr: str = ":8081"
-    """Address of its own /healthz and /readyz, which fails if the certificate will not be valid in an hour;
-    empty: none.
-    Example: 0.0.0.0:9081"""
-    dns_name: str = ""
-    """The name that the API server calls it by, which the certificate has to have; empty: that of the
-    Service, NAME.NAMESPACE.svc.
-    Example: external-secrets-webhook.external-secrets.svc"""
-    cert_dir: str = ""
-    """A folder with tls.crt and tls.key that somebody else sees to, such as cert-manager; empty: they are
-    made here, and kept in the Secret.
-    Example: /tmp/certs"""
-    check_interval: Annotated[float, Meta(ge=1, extra={"form": "duration"})] = 300.0
-    """How often the certificate and the webhook configurations are looked at. Example: 1m"""
-    lookahead_interval: Seconds = 30 * 86400.0
-    """How long before its end a certificate that is made here is renewed, which lasts 90 days; at most 60
-    days count.
-    Example: 240h"""
-    tls_ciphers: tuple[str, ...] = ()
-    """Cipher suites for TLS 1.2 by their IANA names; none: the secure ones.
-    Example: [TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384]"""
-    tls_min_version: Literal["1.2", "1.3"] = "1.2"
-    """The oldest version of TLS that is spoken."""
-    service: str = "external-secrets-webhook"
-    """The Service that leads to it, as NAME or NAMESPACE/NAME; without one, the namespace of the pod.
-    Example: external-secrets/external-secrets-webhook"""
-    secret: str = "external-secrets-webhook"
-    """The Secret with its certificate and authority, as NAME or NAMESPACE/NAME.
-    Example: external-secrets/external-secrets-webhook"""
-
-
-class TemplateDelimiters(Group, frozen=True):
-    """What begins and ends an action in the templates of ExternalSecrets and PushSecrets.
-
-    Templates of providers and of rewrites keep Go's.
-    """
-
-    left: Annotated[str, Meta(min_length=1)] = "{{"
-    """What begins an action. Example: '<<'"""
-    right: Annotated[str, Meta(min_length=1)] = "}}"
-    """What ends an action. Example: '>>'"""
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """Both."""
-        return self.left, self.right
-
-
-class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
-
-    A namespace is a name in which `*` stands for any characters. Without kinds, all namespaced ones are
-    meant; otherwise just these, of which some may be cluster-scoped.
-
-    Example: {path: /srv/tenants/a, namespaces: [team-a]}
-    """
-
-    path: Annotated[str, Meta(min_length=1)]
-    """The file or folder; links lead neither out of it nor into it. Example: /srv/tenants/a"""
-    namespaces: Annotated[
-        tuple[Annotated[str, Meta(pattern=r"^[a-z0-9*]([-a-z0-9*]*[a-z0-9*])?$")], ...], Meta(min_length=1)
-    ]
-    """Namespaces of its objects; `*` stands for any characters. Example: [team-a, team-a-*]"""
-    kinds: tuple[str, ...] = ()
-    """Kinds of its objects, cluster-scoped ones only if named; none: all namespaced ones.
-    Example: [ExternalSecret, SecretStore]"""
+__all__ = [
+    "ESO_LEASE",
+    "IN_CLUSTER",
+    "MOUNTED_FILES",
+    "BoundFolder",
+    "Egress",
+    "Group",
+    "LeaderElection",
+    "MetricsTls",
+    "Migration",
+    "OwnIdentity",
+    "OwnReceiver",
+    "Process",
+    "Settings",
+    "TemplateDelimiters",
+    "Webhook",
+    "several_authors",
+]
 
 
 class Settings(Group, frozen=True):
@@ -258,6 +102,10 @@ class Settings(Group, frozen=True):
     Example: /run/app/syncret.sock"""
     listen: str = "127.0.0.1:9847"
     """Address of /metrics, /healthz and /readyz; empty: none. Example: 0.0.0.0:9847"""
+    metrics_tls: MetricsTls = MetricsTls()
+    metrics_auth: bool = False
+    """Whether /metrics (and /status) at `listen` are for owners of tokens alone to whom the cluster's RBAC
+    gives `get` on that path (nonResourceURLs); needs metricsTls and a cluster."""
     status_on_listen: bool = False
     """Serve /status at `listen`, too, to everyone who can connect there; otherwise it is served on the socket
     alone."""

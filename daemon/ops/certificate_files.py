@@ -1,0 +1,57 @@
+"""The certificate of our own server, from files that are replaced before it expires."""
+
+import ssl
+from pathlib import Path
+
+import structlog
+
+from syncret.config.settings import MetricsTls
+from syncret.providers.errors import SyncError
+from syncret.providers.kit.http.tls import identify
+
+log = structlog.get_logger()
+
+
+class CertificateFiles:
+    """Gives the TLS context of each new connection. What cannot be used leaves the one before in use."""
+
+    def __init__(self, settings: MetricsTls) -> None:
+        folder = Path(settings.cert_dir)
+        self._certificate = folder / settings.cert_name
+        self._key = folder / settings.key_name
+        self._seen: object = None
+        self._context: ssl.SSLContext | None = None
+
+    def context(self) -> ssl.SSLContext | None:
+        """The context; None while there has been no certificate. Looks at the files, which is quick."""
+        seen: object
+        try:
+            seen = tuple((each.stat().st_ino, each.stat().st_mtime_ns) for each in self._files)
+        except OSError as error:
+            seen = f"{error.filename}: {error.strerror}"
+        if seen != self._seen:
+            self._seen = seen
+            self._load()
+        return self._context
+
+    @property
+    def _files(self) -> tuple[Path, Path]:
+        return self._certificate, self._key
+
+    def _load(self) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["http/1.1"])
+        try:
+            certificate, key = (each.read_bytes() for each in self._files)
+            identify(context, certificate, key, whose="the certificate of the metrics")
+        except OSError as error:
+            log.warning(
+                "the certificate of the metrics cannot be read",
+                reason=f"{error.filename}: {error.strerror}",
+                hint="metricsTls.certDir names its folder",
+            )
+        except SyncError as error:
+            log.warning("the certificate of the metrics cannot be used", reason=str(error), hint=error.hint)
+        else:
+            self._context = context
