@@ -103,7 +103,7 @@ async def _certificates(settings: Settings) -> AsyncGenerator[None]:
             return keeper.problem if left() > 0 else ""
 
         await stack.enter_async_context(_metrics(settings, registry, not_ready))
-        await stack.enter_async_context(serve(probes(not_ready), sockets.probes))
+        await stack.enter_async_context(parts.probing(sockets, not_ready))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         task = group.create_task(keeper.run(), name="keep the certificates")
         stack.callback(task.cancel)

@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from socket import socket
 from typing import Final
@@ -26,6 +26,9 @@ from syncret.daemon.homes.kubernetes.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.opening import http_to, own_access
 from syncret.daemon.ops.connections import serve
 from syncret.daemon.ops.http import listeners_at
+
+PROBERS: Final = 8
+"""Connections of kubelets."""
 
 IDLE: Final = 120.0
 """Seconds that an idle connection stays: an API server ends it after 90, and repeats no POST."""
@@ -126,6 +129,11 @@ def certificate_of(settings: Settings, within: Cluster | None) -> ServingCertifi
     return ServingCertificate(webhook, read, where=where, name=name, now=time.time)
 
 
+def probing(sockets: Sockets, not_ready: Callable[[], str]) -> AbstractAsyncContextManager[None]:
+    """Answer probes until the block is left."""
+    return serve(probes(not_ready), sockets.probes, most=PROBERS)
+
+
 @asynccontextmanager
 async def serving(
     sockets: Sockets, certificate: ServingCertificate, catalog: Catalog, metrics: CollectorRegistry
@@ -136,7 +144,7 @@ async def serving(
         stack.callback(reviewer.close)
         app = reviews(reviewer)
         await stack.enter_async_context(serve(app, sockets.reviews, idle=IDLE, tls=certificate.context))
-        await stack.enter_async_context(serve(probes(certificate.not_ready), sockets.probes))
+        await stack.enter_async_context(probing(sockets, certificate.not_ready))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         task = group.create_task(certificate.run(), name="webhook: follow the certificate")
         stack.callback(task.cancel)

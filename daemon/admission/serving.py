@@ -5,6 +5,7 @@ import ssl
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -128,7 +129,8 @@ class ServingCertificate:
             return
         self._served, self._facts = found, facts
         self._repeats.clear()
-        log.info("the webhook serves a new certificate", ends=facts.ends, names=sorted(facts.names))
+        ends = datetime.fromtimestamp(facts.ends, UTC).isoformat()
+        log.info("the webhook serves a new certificate", ends=ends, names=sorted(facts.names))
 
     def _tell(self, what: str, why: str) -> None:
         times = self._repeats.occurred(what, why)

@@ -129,8 +129,6 @@ def _flags_of(options: Namespace) -> Iterator[LayerValue]:
         value = getattr(options, attribute, None)
         if value is not None:
             yield LayerValue(flag, name, value)
-    if getattr(options, "only", None) == "controller":
-        yield LayerValue("--only", "webhook.enabled", value=False)
     for given in getattr(options, "eso", ()):
         if given.flag.setting and not given.flag.of:
             yield LayerValue(given.flag.name, given.flag.setting, given.setting_value)
@@ -143,6 +141,8 @@ def _flags_of(options: Namespace) -> Iterator[LayerValue]:
                 [Problem(path=f"--set {pair}", message="has no value", hint="write --set NAME=VALUE")]
             )
         yield LayerValue(f"--set {name}", name, value)
+    if getattr(options, "only", None) == "controller":
+        yield LayerValue("--only", "webhook.enabled", value=False)
 
 
 def run_guarded(work: Callable[[], int]) -> int:

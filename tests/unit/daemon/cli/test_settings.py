@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from syncret.config.errors import ConfigError
 from syncret.daemon.cli.main import main
+from syncret.daemon.cli.parser.arguments import parser
+from syncret.daemon.cli.settings import settings_of_daemon
 
 MANIFESTS = """\
 apiVersion: external-secrets.io/v1
@@ -171,3 +174,19 @@ def test_only_a_daemon_in_a_cluster_can_observe(capsys: pytest.CaptureFixture[st
     code, _, err = ran(capsys, "run", "-f", "manifests", "--set", "observe=true")
     assert code == 2
     assert "observe: has a meaning in a cluster alone" in err
+
+
+def test_a_part_is_chosen_in_a_cluster_alone() -> None:
+    options = parser().parse_args(["run", "-f", "x", "--only", "webhook"])
+    with pytest.raises(ConfigError) as refused:
+        settings_of_daemon(options)
+    assert "add --kubernetes" in str(refused.value)
+
+
+def test_the_controller_alone_serves_no_webhook(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("webhook: {enabled: true, tlsMinVersion: 1.3}\n")
+    for more, enabled in ((), True), (("--only", "controller"), False):
+        options = parser().parse_args(["run", "--kubernetes", "--config", str(file), *more])
+        webhook = settings_of_daemon(options).webhook
+        assert (webhook.enabled, webhook.tls_min_version) == (enabled, "1.3")
