@@ -97,16 +97,13 @@ async def _certificates(settings: Settings) -> AsyncGenerator[None]:
         sockets = await stack.enter_async_context(parts.listening(settings, reviewing=False))
         left = await stack.enter_async_context(_elected(settings, stats))
         within = await stack.enter_async_context(parts.cluster(settings, stats, fence=left))
-        keeper = parts.keeper_of(settings, within, lambda: left() > 0)
+        keeper = await stack.enter_async_context(parts.keeping(settings, within, lambda: left() > 0))
 
         def not_ready() -> str:
             return keeper.problem if left() > 0 else ""
 
         await stack.enter_async_context(_metrics(settings, registry, not_ready))
         await stack.enter_async_context(parts.probing(sockets, not_ready))
-        group = await stack.enter_async_context(asyncio.TaskGroup())
-        task = group.create_task(keeper.run(), name="keep the certificates")
-        stack.callback(task.cancel)
         yield
 
 

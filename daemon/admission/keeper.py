@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Final
 
+import msgspec
 import structlog
 from msgspec import Struct, structs
 
-from syncret.config.meta import Document, member
+from syncret.config.meta import Document, ObjectRef, member
 from syncret.daemon.admission.authority import Pair
 from syncret.daemon.admission.rotation import Certificates, Wanted, rotated
 from syncret.daemon.admission.serving import decoded
 from syncret.daemon.core.conditions import seconds
-from syncret.daemon.core.webhook_names import COMPONENT, CONFIGURATIONS, CRDS, WEBHOOK
-from syncret.daemon.homes.contract import Conflict, HomeError
-from syncret.daemon.homes.kubernetes.api import METADATA_ONLY, ApiServer
+from syncret.daemon.core.webhook_names import COMPONENT, CONFIGURATIONS, CRDS, WEBHOOK, WEBHOOK_CONFIGURATION
+from syncret.daemon.homes.contract import Conflict, HomeError, Invalid, StoredObject
+from syncret.daemon.homes.kubernetes.api import METADATA_ONLY, ApiServer, NotAllowed
 from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.providers.kit.http import json_body
 from syncret.providers.kit.kube.client import path_of
@@ -53,7 +54,9 @@ class CertificateKeeper:
         every: float,
         now: Callable[[], float],
         is_active: Callable[[], bool] = lambda: True,
+        on_failure: Callable[[StoredObject, str], object] = lambda _object, _reason: None,
     ) -> None:
+        """`on_failure` hears of configurations that cannot be written, and why."""
         self._api = api
         self._secret = secret
         self._service = service
@@ -61,6 +64,7 @@ class CertificateKeeper:
         self._every = every
         self._now = now
         self._is_active = is_active
+        self._on_failure = on_failure
         self._kept = Certificates()
         """As they were last: what was deleted by mistake is put back."""
         self._unconverted: dict[str, str] = {}
@@ -108,12 +112,26 @@ class CertificateKeeper:
             log.info("the webhook's certificates are renewed", authorities=newer.bundle.count(b"BEGIN"))
             document = await self._write(document, newer)
         self._kept = newer
-        published = [await self._configure(name, newer.bundle) for name in CONFIGURATIONS]
-        published += [await self._convert(name, newer.bundle) for name in CRDS]
-        if newer.successor.certificate and newer.published is None and all(published):
+        published = await self._published(newer.bundle)
+        if newer.successor.certificate and newer.published is None and published:
             newer = structs.replace(newer, published=self._now())
             await self._write(document, newer)
             self._kept = newer
+
+    async def _published(self, bundle: bytes) -> bool:
+        """Let everybody trust the bundle; whether all did so before. Raises HomeError, after trying all."""
+        unchanged, failure = True, None
+        steps = [(self._configure, name) for name in CONFIGURATIONS] + [
+            (self._convert, name) for name in CRDS
+        ]
+        for step, name in steps:
+            try:
+                unchanged &= await step(name, bundle)
+            except HomeError as error:
+                failure = error
+        if failure is not None:
+            raise failure
+        return unchanged
 
     async def _configure(self, name: str, bundle: bytes) -> bool:
         """Let one webhook configuration trust the bundle; whether it did so before."""
@@ -121,8 +139,19 @@ class CertificateKeeper:
         found = await self._read(path, f"ValidatingWebhookConfiguration/{name}")
         if found is None or member(found, "metadata", "labels").get(COMPONENT) != WEBHOOK:
             return True
+        seen = StoredObject(
+            ref=ObjectRef(*WEBHOOK_CONFIGURATION, "", name),
+            uid=str(member(found, "metadata").get("uid") or ""),
+            resource_version=str(member(found, "metadata").get("resourceVersion") or ""),
+            data=msgspec.json.encode(found),
+        )
         clients = [each.setdefault("clientConfig", {}) for each in found.get("webhooks") or ()]
-        return await self._trusting(path, f"ValidatingWebhookConfiguration/{name}", found, clients, bundle)
+        what = f"ValidatingWebhookConfiguration/{name}"
+        try:
+            return await self._trusting(path, what, found, clients, bundle)
+        except (Invalid, NotAllowed) as error:
+            self._on_failure(seen, str(error))
+            raise
 
     async def _convert(self, name: str, bundle: bytes) -> bool:
         """The same for a CRD whose versions a webhook converts; of others the metadata alone is read."""
@@ -154,8 +183,8 @@ class CertificateKeeper:
                 client["service"] = {**member(client, "service"), **ours}
             differs = differs or client != before
         if differs:
-            log.info("the API server is told whom to trust", object=what)
             await self._api.write("PUT", path, json_body(found), doing=f"writing {what}", params=_MANAGER)
+            log.info("the API server was told whom to trust", object=what)
         return not differs
 
     async def _write(self, document: Document | None, newer: Certificates) -> Document:

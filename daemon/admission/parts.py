@@ -22,6 +22,7 @@ from syncret.daemon.admission.serving import Read, ServingCertificate, from_fold
 from syncret.daemon.admission.tls import ciphers_of
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
+from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
 from syncret.daemon.homes.kubernetes.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.opening import http_to, own_access
 from syncret.daemon.ops.connections import serve
@@ -98,11 +99,15 @@ def names_of(settings: Settings, service: Place | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in (chosen, *theirs) if each))
 
 
-def keeper_of(settings: Settings, within: Cluster, is_active: Callable[[], bool]) -> CertificateKeeper:
-    """The keeper of the certificates that the settings want."""
+@asynccontextmanager
+async def keeping(
+    settings: Settings, within: Cluster, is_active: Callable[[], bool]
+) -> AsyncGenerator[CertificateKeeper]:
+    """Keep the certificates that the settings want until the block is left."""
     webhook = settings.webhook
     service = within.place(webhook.service)
-    return CertificateKeeper(
+    events = Events(ApiEvents(within.api), time.time, within.api.stats)
+    keeper = CertificateKeeper(
         within.api,
         secret=within.place(webhook.secret),
         service=service,
@@ -110,7 +115,16 @@ def keeper_of(settings: Settings, within: Cluster, is_active: Callable[[], bool]
         every=webhook.check_interval,
         now=time.time,
         is_active=is_active,
+        on_failure=lambda seen, why: events.record(seen, warning=True, reason="UpdateFailed", message=why),
     )
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(keeper.run(), name="webhook: keep the certificates"),
+            group.create_task(events.run(), name="webhook: events"),
+        ]
+        yield keeper
+        for task in tasks:
+            task.cancel()
 
 
 def certificate_of(settings: Settings, within: Cluster | None) -> ServingCertificate:

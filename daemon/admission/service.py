@@ -1,6 +1,5 @@
 """The webhook inside the controller: each replica serves it, the active one sees to its certificate."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 
@@ -30,12 +29,11 @@ async def webhook_service(settings: Settings) -> AsyncGenerator[Serve, None]:
                     left = no_fence if fence is None else fence.left
                     within = await stack.enter_async_context(parts.cluster(settings, stats, fence=left))
                     if not settings.observe:
-                        keeper = parts.keeper_of(
-                            settings, within, lambda: left() > 0 and not stats.foreign_writers()
+                        await stack.enter_async_context(
+                            parts.keeping(
+                                settings, within, lambda: left() > 0 and not stats.foreign_writers()
+                            )
                         )
-                        group = await stack.enter_async_context(asyncio.TaskGroup())
-                        task = group.create_task(keeper.run(), name="webhook: keep the certificates")
-                        stack.callback(task.cancel)
                 certificate = parts.certificate_of(settings, within)
                 await stack.enter_async_context(
                     parts.serving(sockets, certificate, view.registry, view.metrics.registry)

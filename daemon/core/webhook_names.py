@@ -2,11 +2,14 @@
 
 from typing import Final
 
+from syncret.config.meta import GroupKind
 from syncret.config.resources.kinds import CLUSTER_SECRET_STORE, EXTERNAL_SECRET, SECRET_STORE
 
 COMPONENT: Final = "external-secrets.io/component"
 WEBHOOK: Final = "webhook"
 """The label by which a configuration is known to be the webhook's."""
+
+WEBHOOK_CONFIGURATION: Final = GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
 
 CONFIGURATIONS: Final = {
     "secretstore-validate": (SECRET_STORE, CLUSTER_SECRET_STORE),

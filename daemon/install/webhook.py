@@ -23,7 +23,7 @@ from syncret.daemon.install.outline.nodes import (
     text,
     when,
 )
-from syncret.daemon.install.roles import rule
+from syncret.daemon.install.roles import EVENTS, rule
 
 HEALTH_PORT: Final = 8081
 
@@ -222,6 +222,8 @@ def _role(kind: str, rules: Sequence[Outline], namespace: Outline) -> list[Outli
     ]
 
 
+_TOLD: Final = _role("Role", [EVENTS], "default")
+"""Where events of cluster-scoped objects are."""
 _WRITE: Final = ("get", "update")
 _RIGHTS: Final = _role(
     "ClusterRole",
@@ -330,7 +332,7 @@ _KEEPS_ALONE: Final = all_of(_ALONE, not_(i.webhook.cert_manager))
 
 OBJECTS: Final[Sequence[Outline]] = (
     *(when(all_of(i.rbac.create, _KEPT), one) for one in _RIGHTS),
-    *(when(all_of(i.rbac.create, _KEEPS_ALONE), one) for one in _OWN_SECRET),
+    *(when(all_of(i.rbac.create, _KEEPS_ALONE), one) for one in (*_OWN_SECRET, *_TOLD)),
     when(_ALONE, named("v1", "ServiceAccount", _NAME)),
     when(_KEEPS_ALONE, named("v1", "ServiceAccount", _KEEPER)),
     _SECRET,

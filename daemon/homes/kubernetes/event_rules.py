@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import CLUSTER_SECRET_STORE, EXTERNAL_SECRET, PUSH_SECRET, SECRET_STORE
 from syncret.daemon.core.conditions import stamp
+from syncret.daemon.core.webhook_names import WEBHOOK_CONFIGURATION
 from syncret.daemon.homes.contract import StoredObject
 
 WINDOW: Final = 600.0
@@ -37,6 +38,7 @@ _COMPONENTS: Final = {
     PUSH_SECRET.group_kind: "pushsecret",
     SECRET_STORE.group_kind: "secret-store",
     CLUSTER_SECRET_STORE.group_kind: "cluster-secret-store",
+    WEBHOOK_CONFIGURATION: "validating-webhook-configuration",
 }
 _OTHERS: Final = "external-secrets-controller"
 """The names under which ESO's controllers report, by the kind of the object."""

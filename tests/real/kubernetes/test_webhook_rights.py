@@ -26,6 +26,9 @@ from tests.support.servers.kube.webhooks import NAMES, trusts
 pytestmark = pytest.mark.slow
 
 CONVERTED = f"{crds.CRDS}/{CRDS[0]}"
+EVENTS = {("create", "", "events"), ("patch", "", "events")}
+"""Written when something fails: another test."""
+
 SEPARATE = Webhook(separate=True, check_interval="1s")
 
 
@@ -155,7 +158,7 @@ def test_the_rights_are_enough_and_each_is_used(api: KubeApi, namespace: str, tm
         assert trusts(api)
     requests = asked(api, wanted)
     assert [each for each in requests if each[3] >= 400] == []
-    assert {each[:3] for each in requests} == granted(rights)
+    assert {each[:3] for each in requests} == granted(rights) - EVENTS
     service = converts(api)
     assert (service["namespace"], service["name"]) == (namespace, f"{wanted.name}-webhook")
 
@@ -193,7 +196,9 @@ def test_inside_the_controller_its_rights_are_enough(api: KubeApi, namespace: st
 def _rules() -> Iterator[tuple[str, str, int]]:
     rights, _ = keeper_of(installation("x"))
     for role in of_the_daemon(rights):
-        yield from ((role["kind"], rule["resources"][0], number) for number, rule in enumerate(role["rules"]))
+        for number, rule in enumerate(role["rules"]):
+            if rule["resources"] != ["events"]:
+                yield role["kind"], rule["resources"][0], number
 
 
 @pytest.mark.parametrize(("kind", "resource", "number"), list(_rules()))
@@ -202,7 +207,11 @@ def test_without_any_one_rule_it_says_that_it_is_not_ready(
 ) -> None:
     wanted = installation(namespace)
     rights, objects = keeper_of(wanted)
-    (role,) = (each for each in of_the_daemon(rights) if each["kind"] == kind)
+    (role,) = (
+        each
+        for each in of_the_daemon(rights)
+        if each["kind"] == kind and [resource] in [rule["resources"] for rule in each["rules"]]
+    )
     del role["rules"][number]
     rights = [each for each in rights if each.get("rules") != []]
     token = account_with(api, account(wanted), rights)
@@ -211,3 +220,28 @@ def test_without_any_one_rule_it_says_that_it_is_not_ready(
         until(lambda: any(each[2:] == (resource, 403) for each in asked(api, wanted)), f"{resource} denied")
         assert probed(health, "healthz")
         assert not probed(health, "readyz")
+
+
+def test_what_cannot_be_written_is_told_beside_it(api: KubeApi, namespace: str, tmp_path: Path) -> None:
+    """With the right to read a configuration alone, `kubectl describe` shows why it stays as it is."""
+    wanted = installation(namespace)
+    rights, objects = keeper_of(wanted)
+    for role in of_the_daemon(rights):
+        for rule in role["rules"]:
+            if rule["resources"] == ["validatingwebhookconfigurations"]:
+                rule["verbs"] = ["get"]
+    token = account_with(api, account(wanted), rights)
+    apply(api, objects)
+
+    def told() -> list[Document]:
+        paths = (place("ValidatingWebhookConfiguration", name=name) for name in NAMES)
+        uids = {str(member(api.get(path) or {}, "metadata").get("uid")) for path in paths}
+        found: list[Document] = (api.get("/api/v1/namespaces/default/events") or {})["items"]
+        return [each for each in found if each["involvedObject"].get("uid") in uids]
+
+    with running(api, wanted, token, tmp_path):
+        until(told, "told")
+    event = told()[0]
+    assert (event["type"], event["reason"]) == ("Warning", "UpdateFailed")
+    assert event["source"]["component"] == "validating-webhook-configuration"
+    assert "cannot update" in event["message"]

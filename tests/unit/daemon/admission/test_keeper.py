@@ -89,8 +89,17 @@ class Keeper(CertificateKeeper):
     time = START
 
     def __init__(self, api: ApiServer) -> None:
+        self.failures: list[tuple[str, str]] = []
         place = Place("ns", "hook")
-        super().__init__(api, secret=place, service=place, wanted=WANTED, every=300, now=lambda: self.time)
+        super().__init__(
+            api,
+            secret=place,
+            service=place,
+            wanted=WANTED,
+            every=300,
+            now=lambda: self.time,
+            on_failure=lambda seen, why: self.failures.append((seen.ref.name, why)),
+        )
 
 
 @asynccontextmanager
@@ -188,8 +197,7 @@ async def test_a_successor_is_used_a_day_after_the_last_configuration_has_it(
 ) -> None:
     await keeper.look()
     first = certificates_of(objects.held[SECRET])
-    path = f"{CONFIGURATIONS}/externalsecret-validate"
-    objects.forbidden.add(path)
+    objects.forbidden.add(f"{CONFIGURATIONS}/secretstore-validate")
     keeper.time = START + 3300 * DAY
     with pytest.raises(StorageUnavailable):
         await keeper.look()
@@ -198,6 +206,9 @@ async def test_a_successor_is_used_a_day_after_the_last_configuration_has_it(
         await keeper.look()
     held = certificates_of(objects.held[SECRET])
     assert (held.authority, held.published) == (first.authority, None)
+    assert {name for name, _ in keeper.failures} == {"secretstore-validate"}
+    told = b64decode(client(objects, "externalsecret-validate")["caBundle"])
+    assert told == held.bundle, "one that cannot be written keeps no other one waiting"
     objects.forbidden.clear()
     await keeper.look()
     await keeper.look()

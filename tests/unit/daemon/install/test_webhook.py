@@ -133,9 +133,11 @@ def test_separate_parts_have_accounts_of_their_own_with_what_each_needs() -> Non
     assert parts["x-webhook"]["automountServiceAccountToken"] is False
     assert {each["metadata"]["name"] for each in of("ServiceAccount", documents)} == set(parts)
     for kind in ("ClusterRoleBinding", "RoleBinding"):
-        (subject,) = one(kind, documents, "x-cert-controller")["subjects"]
-        assert subject["name"] == "x-cert-controller"
-    (rule,) = one("Role", documents, "x-cert-controller")["rules"]
+        for binding in of(kind, documents, "x-cert-controller"):
+            assert [each["name"] for each in binding["subjects"]] == ["x-cert-controller"]
+    own, events = of("Role", documents, "x-cert-controller")
+    assert (events["metadata"]["namespace"], events["rules"][0]["resources"]) == ("default", ["events"])
+    (rule,) = own["rules"]
     assert (rule["resources"], rule["resourceNames"], rule["verbs"]) == (
         ["secrets"],
         ["x-webhook"],
