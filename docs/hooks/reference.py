@@ -13,6 +13,8 @@ from syncret.config.text.yaml import to_flow
 from syncret.daemon.admission.metrics import WebhookMetrics
 from syncret.daemon.cli.commands.providers import CAPABILITIES, generator_rows, note, provider_rows
 from syncret.daemon.cli.parser.arguments import parser
+from syncret.daemon.install.chart.keys import idle, leaves
+from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
 from syncret.providers.registry import Registry
@@ -111,6 +113,27 @@ cannot connect to the manager.
 
 """
 
+CHART = """\
+# Values of the chart
+
+The chart (`charts/syncret`, see [In a cluster](../guides/kubernetes.md#install-it-with-helm)) takes every
+value of ESO's chart 2.9, with the same name and mostly the same default. `syncret export manifests --values FILE`
+makes the same objects without Helm. A key that is not here is refused.
+
+| value | default | meaning |
+|---|---|---|
+"""
+
+IDLE = """
+## Values without effect
+
+They are accepted, so that a values file can stay as it is; the notes of an installation name those that were
+changed.
+
+| value | why |
+|---|---|
+"""
+
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that stand in no folder."""
@@ -118,6 +141,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "cli": COMMAND_LINE + "".join(_commands(parser())),
         "settings": SETTINGS + "".join(_settings()),
         "metrics": METRICS + "".join(_metrics()),
+        "chart": CHART + "".join(_chart_values()),
         "providers": PROVIDERS + "".join(_providers(files)),
     }
     for name, text in pages.items():
@@ -159,6 +183,17 @@ def _metrics() -> Iterator[str]:
             suffix = "_total" if metric.type == "counter" else ""
             labels = getattr(collector, "_labelnames", ())
             yield _metric(metric.name + suffix, metric.type, labels, metric.documentation)
+
+
+def _chart_values() -> Iterator[str]:
+    """A row for each value, and for each group or value that has no effect."""
+    for path, key in leaves(VALUES):
+        if key.has_effect:
+            default = "" if key.default is None else f"`{_cell(to_flow(key.default))}`"
+            yield f"| `{path}` | {default} | {_cell(key.about)} |\n"
+    yield IDLE
+    for path, about in idle(VALUES):
+        yield f"| `{path}` | {_cell(about.removeprefix('No effect: '))} |\n"
 
 
 def _providers(files: Files) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """How a key of the chart's values is described: its default, what it means, and what it may be."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
@@ -78,7 +78,7 @@ def anything(default: Any, about: str, *types: str) -> Key:  # noqa: ANN401  # a
     return Key(default, about, {"type": [*types]} if types else {})
 
 
-def idle(key: Key, why: str) -> Key:
+def without_effect(key: Key, why: str) -> Key:
     """A key of ESO's chart that is accepted, and has no effect."""
     return Key(key.default, why, key.schema, has_effect=False)
 
@@ -104,3 +104,28 @@ def _kind(default: object) -> Document:
             return {"type": "array"}
         case _:
             return {}
+
+
+def leaves(keys: Keys, above: str = "") -> Iterator[tuple[str, Key]]:
+    """Every key that has no keys below it, by its dotted path."""
+    for name, each in keys.items():
+        path = f"{above}{name}"
+        if isinstance(each, Key):
+            yield path, each
+        else:
+            yield from leaves(each, f"{path}.")
+
+
+def idle(keys: Keys, above: str = "") -> Iterator[tuple[str, str]]:
+    """The keys without effect and why; of a group none of which has one, the group alone."""
+    for name, each in keys.items():
+        path = f"{above}{name}"
+        if isinstance(each, Key):
+            if not each.has_effect:
+                yield path, each.about
+            continue
+        found = [key for _, key in leaves(each)]
+        if any(key.has_effect for key in found):
+            yield from idle(each, f"{path}.")
+        else:
+            yield path, found[0].about

@@ -8,12 +8,12 @@ from syncret.daemon.install.chart.keys import (
     Open,
     document,
     documents,
-    idle,
     integer,
     names,
     no,
     text,
     texts,
+    without_effect,
     yes,
 )
 from syncret.daemon.install.chart.pods import CERT_CONTROLLER, PODS, WEBHOOK_PODS
@@ -58,7 +58,7 @@ _CRDS: Final[Keys] = {
         _KEEP,
     ),
     "conversion": {
-        "enabled": idle(no(""), "No effect: no version is converted."),
+        "enabled": without_effect(no(""), "No effect: no version is converted."),
     },
     "unsafeServeV1Beta1": no("Serve external-secrets.io/v1beta1, too."),
 }
@@ -79,7 +79,7 @@ _METRICS: Final[Keys] = {
         "secure": {
             "enabled": Key(default=False, about=_OFF, schema={"enum": [False]}, has_effect=False),
             **{
-                name: idle(text(default, ""), "No effect: metrics are served without TLS.")
+                name: without_effect(text(default, ""), "No effect: metrics are served without TLS.")
                 for name, default in (
                     ("certDir", "/etc/tls"),
                     ("certFile", "/etc/tls/tls.crt"),
@@ -144,7 +144,7 @@ VALUES: Final[Keys] = {
         ),
         "tag": text("", "The tag; empty: the version of syncret that the chart is of."),
         "pullPolicy": text("IfNotPresent", "When the image is pulled.", "Always", "IfNotPresent", "Never"),
-        "flavour": idle(text("", ""), "No effect: there is one image."),
+        "flavour": without_effect(text("", ""), "No effect: there is one image."),
     },
     "imagePullSecrets": documents("Secrets to pull the image with, as {name: NAME}."),
     "nameOverride": text("", "Name of the application, in labels and in FULLNAME; empty: syncret."),
@@ -163,7 +163,9 @@ VALUES: Final[Keys] = {
     "leaderElectionLeaseDuration": text(
         "", "How long a replica that is silent stays the active one; empty: 10s."
     ),
-    "leaderElectionRenewDeadline": idle(text("", ""), "No effect: the active one stops 2 s before its end."),
+    "leaderElectionRenewDeadline": without_effect(
+        text("", ""), "No effect: the active one stops 2 s before its end."
+    ),
     "leaderElectionRetryPeriod": text("", "As leaderElection.renew."),
     "leaderElection": _ELECTION,
     "controllerClass": text("", "Only stores of this class are handled; empty: default."),
@@ -266,14 +268,14 @@ VALUES: Final[Keys] = {
     "webhook": _WEBHOOK,
     "certController": CERT_CONTROLLER,
     "bitwarden-sdk-server": {
-        "enabled": idle(no(""), "No effect: install its own chart where stores need it."),
-        "namespaceOverride": idle(text("", ""), "No effect."),
+        "enabled": without_effect(no(""), "No effect: install its own chart where stores need it."),
+        "namespaceOverride": without_effect(text("", ""), "No effect."),
     },
-    "enableHTTP2": idle(no(""), "No effect: HTTP/1.1 is spoken."),
-    "concurrent": idle(integer(1, ""), "No effect: apiWrites bounds it."),
+    "enableHTTP2": without_effect(no(""), "No effect: HTTP/1.1 is spoken."),
+    "concurrent": without_effect(integer(1, ""), "No effect: apiWrites bounds it."),
     "vault": {
-        "enableTokenCache": idle(no(""), "No effect: sessions keep their clients."),
-        "tokenCacheSize": idle(integer(262144, ""), "No effect."),
+        "enableTokenCache": without_effect(no(""), "No effect: sessions keep their clients."),
+        "tokenCacheSize": without_effect(integer(262144, ""), "No effect."),
     },
     "global": _GLOBAL,
     "extraObjects": documents("More objects, as they are: they are no templates."),

@@ -15,6 +15,8 @@ from syncret.config.settings_table import describe
 from syncret.daemon.cli.main import main
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.cli.parser.completion import commands_of
+from syncret.daemon.install.chart.keys import leaves
+from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.status import API_VERSION, ObjectStatus, QueueStatus, Summary
 
@@ -30,6 +32,7 @@ def pages() -> dict[str, str]:
         "cli": "".join(hook._commands(parser())),
         "settings": "".join(hook._settings()),
         "metrics": "".join(hook._metrics()),
+        "chart": "".join(hook._chart_values()),
         "providers": "".join(hook._providers(Files([]))),
     }
 
@@ -54,6 +57,13 @@ def test_every_setting_has_its_row(pages: dict[str, str]) -> None:
     assert [row for row in rows if "[]" not in row] == [setting.name for setting in describe()]
     assert "manifests[].namespaces" in rows
     assert "ownIdentity.receivers.<key>[].url" in rows
+
+
+def test_every_value_of_the_chart_has_its_row_or_is_in_a_group_that_has(pages: dict[str, str]) -> None:
+    rows = [row.split("`")[1] for row in pages["chart"].splitlines() if row.startswith("| `")]
+    for path, _ in leaves(VALUES):
+        assert any(path == row or path.startswith(f"{row}.") for row in rows), path
+    assert len(rows) == len(set(rows))
 
 
 def test_every_provider_and_generator_has_its_row(

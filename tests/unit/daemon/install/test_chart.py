@@ -1,7 +1,7 @@
 """The chart: what is committed is what is generated, and each of its values does what it says."""
 
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from syncret.config.meta import Document, is_object
-from syncret.daemon.install.chart.keys import Key, Keys
+from syncret.daemon.install.chart.keys import Key, leaves
 from syncret.daemon.install.chart.pods import WEBHOOK_PODS
 from syncret.daemon.install.chart.read import Release, installation_of
 from syncret.daemon.install.chart.values import VALUES
@@ -109,16 +109,8 @@ def test_the_committed_chart_is_what_is_generated() -> None:
     assert [name for name, text in made.items() if committed[name] != text] == [], "run: make chart"
 
 
-def leaves(keys: Keys, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Key]]:
-    for name, each in keys.items():
-        if isinstance(each, Key):
-            yield (*path, name), each
-        else:
-            yield from leaves(each, (*path, name))
-
-
 MONITORS = "monitoring.coreos.com/v1/ServiceMonitor"
-LEAVES = [pytest.param(path, key, id=".".join(path)) for path, key in leaves(VALUES)]
+LEAVES = [pytest.param(tuple(path.split(".")), key, id=path) for path, key in leaves(VALUES)]
 
 
 def other(path: tuple[str, ...], key: Key) -> Any:  # noqa: ANN401  # any value
