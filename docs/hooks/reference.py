@@ -117,8 +117,8 @@ CHART = """\
 # Values of the chart
 
 The chart (`charts/syncret`, see [In a cluster](../guides/kubernetes.md#install-it-with-helm)) takes every
-value of ESO's chart 2.9, with the same name and mostly the same default. `syncret export manifests --values FILE`
-makes the same objects without Helm. A key that is not here is refused.
+value of ESO's chart 2.9, with the same name and mostly the same default. What it makes of a file is also what
+`syncret export manifests --values FILE` makes of it, without Helm. A key that is not here is refused.
 
 | value | default | meaning |
 |---|---|---|
