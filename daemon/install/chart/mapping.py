@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from syncret.daemon.install.chart.values import OPTIONAL
 from syncret.daemon.install.outline.nodes import (
     SPLICE,
     Outline,
@@ -363,13 +364,7 @@ MAPPING: Final[dict[str, Outline]] = {
         {
             "annotations": first(_V.crds.annotations, {}),
             "serve_v1beta1": _V.crds.unsafeServeV1Beta1,
-            "left_out": [
-                when(not_(_V.crds[f"create{kind}"]), kind)
-                for kind in (
-                    *("ClusterExternalSecret", "ClusterSecretStore", "SecretStore"),
-                    *("ClusterGenerator", "ClusterPushSecret", "PushSecret"),
-                )
-            ],
+            "left_out": [when(not_(_V.crds[f"create{kind.kind}"]), kind.kind) for kind in OPTIONAL],
         },
         None,
     ),

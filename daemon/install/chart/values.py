@@ -2,6 +2,14 @@
 
 from typing import Final
 
+from syncret.config.resources.kinds import (
+    CLUSTER_EXTERNAL_SECRET,
+    CLUSTER_GENERATOR,
+    CLUSTER_PUSH_SECRET,
+    CLUSTER_SECRET_STORE,
+    PUSH_SECRET,
+    SECRET_STORE,
+)
 from syncret.daemon.install.chart.keys import (
     Key,
     Keys,
@@ -45,14 +53,14 @@ _GLOBAL: Final[Keys] = Open(
     },
 )
 
+OPTIONAL: Final = (
+    *(CLUSTER_EXTERNAL_SECRET, CLUSTER_SECRET_STORE, SECRET_STORE),
+    *(CLUSTER_GENERATOR, CLUSTER_PUSH_SECRET, PUSH_SECRET),
+)
+"""The kinds whose CRDs may be left out one by one."""
+
 _CRDS: Final[Keys] = {
-    **{
-        f"create{kind}": yes(f"Install the CRD of {kind}.")
-        for kind in (
-            *("ClusterExternalSecret", "ClusterSecretStore", "SecretStore"),
-            *("ClusterGenerator", "ClusterPushSecret", "PushSecret"),
-        )
-    },
+    **{f"create{kind.kind}": yes(f"Install the CRD of {kind.kind}.") for kind in OPTIONAL},
     "annotations": texts(
         "Annotations of the CRDs. By default they, and with them all objects, survive `helm uninstall`.",
         _KEEP,
