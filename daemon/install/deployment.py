@@ -71,6 +71,7 @@ _CONTAINER: Final[dict[str, Outline]] = {
     "env": [
         _of_pod("POD_NAME", "metadata.name"),
         _of_pod("POD_NAMESPACE", "metadata.namespace"),
+        _of_pod("POD_UID", "metadata.uid"),
         # the image is a sidecar's, too: what it sets for that one has no meaning here
         {"name": "SYNCRET_MANIFESTS", "value": ""},
         {"name": "SYNCRET_OUTPUT_DIR", "value": ""},

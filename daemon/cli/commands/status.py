@@ -95,6 +95,10 @@ def _fails(each: Answer) -> bool:
 def _print(answer: Answer, now: float, options: Namespace) -> None:
     wide = options.output == "wide"
     print_text(sys.stdout, printable(_head(answer)))
+    if answer.get("observing"):
+        held = sum(bool(each.get("wouldWrite")) for each in (*answer["stores"], *answer["objects"]))
+        text = f"nothing is written: {answer['observing']}; {held} objects would have something written"
+        print_text(sys.stdout, printable(text))
     everything = sorted([*answer["stores"], *answer["objects"]], key=lambda each: _verdict(each).rank)
     if everything:
         sys.stdout.write("\n")

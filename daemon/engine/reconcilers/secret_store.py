@@ -114,6 +114,8 @@ class SecretStoreReconciler:
             probe = Probe(failed=failed, error=placed)
         now = self._context.clock.now()
         if probe.error is None:
-            self._probed[stored.ref] = probed = probed_now(store, now, self._context.options)
+            probed = probed_now(store, now, self._context.options)
             due = probed.due
+            if not writes.observes:  # else what it found is not reported, and is found out once more
+                self._probed[stored.ref] = probed
         return await publish(self._context, writes, stored, report(store, probe, now, next_due=due))

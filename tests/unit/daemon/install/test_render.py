@@ -107,8 +107,12 @@ def test_a_pod_has_no_more_power_than_it_needs() -> None:
 
 def test_the_container_knows_its_pod_and_has_a_folder_for_its_socket() -> None:
     found = container(rendered())
-    fields = {each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"] for each in found["env"][:2]}
-    assert fields == {"POD_NAME": "metadata.name", "POD_NAMESPACE": "metadata.namespace"}
+    fields = {each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"] for each in found["env"][:3]}
+    assert fields == {
+        "POD_NAME": "metadata.name",
+        "POD_NAMESPACE": "metadata.namespace",
+        "POD_UID": "metadata.uid",
+    }
     volumes = {each["name"]: each["emptyDir"] for each in pod(rendered())["volumes"]}
     assert [(volumes[each["name"]]["medium"], each["mountPath"]) for each in found["volumeMounts"]] == [
         ("Memory", "/run/syncret")

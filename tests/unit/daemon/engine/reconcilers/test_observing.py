@@ -184,10 +184,9 @@ async def test_what_was_held_back_is_done_when_observing_is_over(clock: Clock) -
     life, refused = Life(clock), [True]
     record = observing(lambda: refused[0])
     changed = Changing(life)
-    async with life.running():
-        await life.apply(store())
     async with life.observing(record):
-        await life.apply(wanting())
+        await life.apply(store(), wanting())
+        assert "s" in told(record)
         assert await life.data("x") is None
         refused[0] = False
         changed.tell()
