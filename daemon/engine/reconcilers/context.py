@@ -17,6 +17,7 @@ from syncret.daemon.core.plan.secret_store import StoreSummary
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.reconciler import ANY
+from syncret.daemon.engine.reconcilers.settled import SettledTargets
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.templates import Templates
 from syncret.daemon.homes.contract import Home, ObjectReader, StoredObject, WatchEvent, WatchEventType
@@ -302,6 +303,7 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     store_summaries: StoreSummaries = field(default_factory=StoreSummaries)
     owned_secrets: OwnedSecrets = field(default_factory=OwnedSecrets)
     push_index: PushIndex = field(default_factory=PushIndex)
+    settled: SettledTargets = field(default_factory=SettledTargets)
 
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""

@@ -84,6 +84,7 @@ class ExternalSecretReconciler:
         stored = context.inventory.get(ref)
         if stored is None:
             context.memory.forget(ref)
+            context.settled.forget(ref)
             return Outcome()
         run = _Run(context, writes, stored)
         outcome = await run.reconcile()
@@ -152,6 +153,8 @@ class _Run:
                     await self._add_finalizer()
                 case ReadTarget(unless_unchanged=True) if self._context.home.is_unchanged(self.target):
                     observed = replace(observed, unchanged=True)
+                case ReadTarget(unless_settled=True) if self._is_settled():
+                    observed = replace(observed, settled=True)
                 case ReadTarget():
                     observed = await self._read_target(observed)
                 case MarkTarget(action=action):
@@ -184,18 +187,34 @@ class _Run:
             refresh_requested=self._request > 0,
         )
 
+    def _is_settled(self) -> bool:
+        """Whether nobody has written the target since an earlier run found it in order."""
+        context, ref = self._context, self._stored.ref
+        version, held = context.settled.version(ref), context.inventory.get(self.target)
+        if not version or held is None or held.resource_version != version or self._former():
+            return False
+        is_synced = bool(self._resource.status.synced_resource_version)
+        return is_synced and context.home.is_unchanged(self.target)
+
+    def _former(self) -> list[ObjectRef]:
+        """Secrets that may carry the label of this owner, but for the target."""
+        inventory, owned = self._context.inventory, self._context.owned_secrets
+        return [
+            ref
+            for ref in owned.candidates(self._stored.ref.namespace, self._stored.ref.name)
+            if ref != self.target and ref.namespace == self.target.namespace and inventory.get(ref)
+        ]
+
     async def _read_target(self, observed: Observed, *, after_write: bool = False) -> Observed:
         """The target, and what carries the label of this owner, as they are now."""
         get = self._writes.get_after_write if after_write else self._writes.get
         is_absent = not after_write and self._context.home.is_absent(self.target)
         found = None if is_absent else await get(self.target)
-        inventory, owned = self._context.inventory, self._context.owned_secrets
         former: list[Document] = []
-        for ref in owned.candidates(self._stored.ref.namespace, self._stored.ref.name):
-            if ref != self.target and ref.namespace == self.target.namespace and inventory.get(ref):
-                other = await self._writes.get(ref)
-                if other is not None:
-                    former.append(other.document)
+        for ref in self._former():
+            other = await self._writes.get(ref)
+            if other is not None:
+                former.append(other.document)
         return replace(
             observed,
             target_was_read=True,
@@ -218,7 +237,16 @@ class _Run:
     async def _carry_out(
         self, observed: Observed, fetched: Mapping[Need, Answer], generated: GeneratorTransaction
     ) -> tuple[Plan, RefusedAction | None]:
-        """Decide and write; if another writer comes between, decide again on the same values."""
+        """Decide and write; if another writer comes between, decide again on the same values.
+
+        A target that is settled is looked at only if something else is wanted of it now.
+        """
+        if not observed.target_was_read:
+            anew = await self._decide(observed, fetched)
+            if self._is_settled() and self._context.settled.is_wanted_again(self._stored.ref, anew):
+                generated.in_use = True
+                return replace(anew, actions=()), None
+            observed = await self._read_target(observed)
         decisions = 0
         while True:
             plan = await self._decide(observed, fetched)
@@ -234,7 +262,21 @@ class _Run:
                 observed = await self._read_target(observed, after_write=True)
             else:
                 generated.in_use = plan.verdict.ok and refused is None
+                await self._settle(observed, plan, fetched)
                 return plan, refused
+
+    async def _settle(self, observed: Observed, plan: Plan, fetched: Mapping[Need, Answer]) -> None:
+        """Remember that the target, which was read, is in order, if so."""
+        context, target = self._context, observed.target
+        if (
+            target is None
+            or plan.actions
+            or not plan.verdict.ok
+            or not context.home.is_unchanged(self.target)
+        ):
+            return
+        anew = await self._decide(replace(observed, target=None), fetched)
+        context.settled.settle(self._stored.ref, target, anew)
 
     async def _check_unchanged(self) -> None:
         """Raise Conflict if the ExternalSecret itself is another one by now: it is to be run anew."""

@@ -37,6 +37,8 @@ class Observed(Struct, frozen=True, kw_only=True):
     refresh_requested: bool = False
     unchanged: bool = False
     """The home knows without a read that the target is as it was written."""
+    settled: bool = False
+    """The target is as a run found it in order: it is only looked at if something else is wanted."""
     target_was_read: bool = False
     target: Document | None = None
     may_mark: bool = False
@@ -60,9 +62,13 @@ class CleanUp(Struct, frozen=True):
 
 
 class ReadTarget(Struct, frozen=True):
-    """The target must be known; nothing is due where the home knows that it is as it was written."""
+    """The target must be known; nothing is due where the home knows that it is as it was written.
+
+    Where something is due, it need not be known while it is settled.
+    """
 
     unless_unchanged: bool = False
+    unless_settled: bool = False
 
 
 class MarkTarget(Struct, frozen=True):
@@ -154,8 +160,8 @@ def _sync(resource: ExternalSecret, observed: Observed, now: float, options: Opt
     due = observed.refresh_requested or is_due(resource, now, spread=spread)
     if not due and observed.unchanged:
         return Sleep(next_due(resource, now, spread=spread))
-    if not observed.target_was_read:
-        return ReadTarget(unless_unchanged=not due)
+    if not observed.target_was_read and not (due and observed.settled):
+        return ReadTarget(unless_unchanged=not due, unless_settled=due)
     if _lacks_mark(resource, observed):
         return MarkTarget(_mark(resource, observed.target or {}))
     if not due and form.is_valid(resource, observed.target):

@@ -70,7 +70,15 @@ DONE = Conclude(Verdict(reason="SecretSynced", message="secret synced", bound="x
             id="generator of ours",
         ),
         # when it is due
-        pytest.param(PLAIN, UNREAD, ReadTarget(), id="never synced: the target must be known"),
+        pytest.param(
+            PLAIN, UNREAD, ReadTarget(unless_settled=True), id="never synced: the target must be known"
+        ),
+        pytest.param(
+            synced(PLAIN, at="2025-12-31T23:00:00Z"),
+            observed(target_was_read=False, settled=True),
+            Fetch((NEED,)),
+            id="its interval is over, and its target is settled",
+        ),
         pytest.param(
             synced(PLAIN), UNREAD, ReadTarget(unless_unchanged=True), id="not due: it may be known already"
         ),
@@ -219,7 +227,7 @@ def test_targets_of_other_kinds_have_to_be_allowed() -> None:
     step = next_step(wanted, UNREAD, NOW, OPTIONS)
     assert isinstance(step, Conclude)
     assert (step.verdict.reason, step.verdict.message) == ("SecretSyncedError", "invalid generic target")
-    assert next_step(wanted, UNREAD, NOW, GENERIC) == ReadTarget()
+    assert next_step(wanted, UNREAD, NOW, GENERIC) == ReadTarget(unless_settled=True)
 
 
 # -------------------------------------------------------------------------------------------------- deletion
@@ -269,9 +277,11 @@ def test_the_hash_of_the_target_is_compared_and_not_its_version() -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        pytest.param({}, ReadTarget(), id="Retain needs none"),
+        pytest.param({}, ReadTarget(unless_settled=True), id="Retain needs none"),
         pytest.param(
-            {"creationPolicy": "Merge", "deletionPolicy": "Merge"}, ReadTarget(), id="nor does Merge"
+            {"creationPolicy": "Merge", "deletionPolicy": "Merge"},
+            ReadTarget(unless_settled=True),
+            id="nor does Merge",
         ),
         pytest.param({"deletionPolicy": "Delete"}, AddFinalizer(), id="the target goes with it"),
     ],

@@ -1,0 +1,60 @@
+"""Which targets need no look at a refresh: the last look found what was wanted, and nobody wrote since.
+
+What was wanted is kept as a digest of the Secret as it would be made anew. Its key is random and never leaves
+the process: from a plain digest a short value could be guessed.
+"""
+
+from hashlib import blake2b
+from secrets import token_bytes
+from typing import Final
+
+import msgspec
+
+from syncret.config.meta import Document, ObjectRef, member
+from syncret.daemon.core.plan.actions import Verb
+from syncret.daemon.core.plan.external_secret.decide import Plan
+
+_DIGEST: Final = 16
+
+
+class _Settled(msgspec.Struct, frozen=True, gc=False):
+    version: str
+    digest: bytes
+
+
+class SettledTargets:
+    """By ExternalSecret: the version of the target that the last look found in order, and what was wanted."""
+
+    def __init__(self) -> None:
+        self._key = token_bytes(32)
+        self._settled: dict[ObjectRef, _Settled] = {}
+
+    def version(self, run: ObjectRef) -> str:
+        """The version of the target that needs no look; empty: it does."""
+        settled = self._settled.get(run)
+        return "" if settled is None else settled.version
+
+    def settle(self, run: ObjectRef, target: Document, anew: Plan) -> None:
+        """This version of the target is in order. `anew` is the plan for the same values without a target."""
+        digest = self._digest(anew)
+        version = member(target, "metadata").get("resourceVersion")
+        if digest is None or not version:
+            self.forget(run)
+        else:
+            self._settled[run] = _Settled(str(version), digest)
+
+    def is_wanted_again(self, run: ObjectRef, anew: Plan) -> bool:
+        """Whether a plan without a target makes what was wanted when the target was settled."""
+        settled = self._settled.get(run)
+        return settled is not None and settled.digest == self._digest(anew)
+
+    def forget(self, run: ObjectRef) -> None:
+        """Look at the target at the next refresh."""
+        self._settled.pop(run, None)
+
+    def _digest(self, anew: Plan) -> bytes | None:
+        """None where the plan does not make the whole Secret, as with the policy Merge."""
+        if not anew.verdict.ok or len(anew.actions) != 1 or anew.actions[0].verb is not Verb.CREATE:
+            return None
+        document = msgspec.json.encode(anew.actions[0].document)
+        return blake2b(document, key=self._key, digest_size=_DIGEST).digest()
