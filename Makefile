@@ -88,7 +88,7 @@ test-3.13: ## The fast tests, and the slow ones of sync and plan, on Python 3.13
 
 .PHONY: test-slow
 test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, real servers, walkthroughs, load (needs Go)
-	$(BIN)/python -m pytest -q -m "slow and not e2e and not faults and not conformance and not differential" $(TEST)
+	$(BIN)/python -m pytest -q -m "slow and not e2e and not faults and not conformance and not differential" -o faulthandler_timeout=300 $(TEST)
 
 .PHONY: conformance
 conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one), also on a real API server, and the provider suite (needs Go)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 PASSWORDS = 1000
 LATEST = 5.0
-SETTLED = 60.0
+SETTLED = 20.0
 
 
 class LateStream:

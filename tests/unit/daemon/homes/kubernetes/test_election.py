@@ -39,14 +39,14 @@ class Server:
 class Replica:
     """One process: it may be cut off from the server, or stopped as by SIGSTOP."""
 
-    def __init__(self, name: str, server: Server) -> None:
+    def __init__(self, name: str, server: Server, *, ahead: float = 0.0) -> None:
         self.server = server
         self.is_cut_off = False
         self.loses_answers = 0.0
         self.slow = 0.05
         self._runs = asyncio.Event()
         self._runs.set()
-        self.election = Election(self, identity=name, clock=_now, pause=self._pause)
+        self.election = Election(self, identity=name, clock=lambda: _now() + ahead, pause=self._pause)
         self.task = asyncio.create_task(self.election.run())
 
     # What the election asks for.
@@ -99,9 +99,9 @@ def _now() -> float:
 class Replicas:
     """Some replicas, watched all the time: never may two of them write."""
 
-    def __init__(self, count: int, chance: Random) -> None:
+    def __init__(self, count: int, chance: Random, *, apart: float = 0.0) -> None:
         self.server = Server(chance)
-        self.all = [Replica(f"r{number}", self.server) for number in range(count)]
+        self.all = [Replica(f"r{number}", self.server, ahead=number * apart) for number in range(count)]
         self.watcher = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
@@ -129,8 +129,8 @@ class Replicas:
 
 
 @asynccontextmanager
-async def replicas(count: int, seed: int = 1) -> AsyncGenerator[Replicas]:
-    some = Replicas(count, Random(seed))  # noqa: S311  # moments, not keys
+async def replicas(count: int, seed: int = 1, *, apart: float = 0.0) -> AsyncGenerator[Replicas]:
+    some = Replicas(count, Random(seed), apart=apart)  # noqa: S311  # moments, not keys
     try:
         yield some
     finally:
@@ -180,6 +180,16 @@ async def test_a_graceful_end_is_followed_within_a_second() -> None:
         await active.kill()
         await active.election.leave()
         assert await some.until(lambda: some.active is not None, 2) <= 1
+
+
+@pytest.mark.parametrize("apart", [-300.0, 300.0])
+async def test_clocks_that_differ_by_minutes_change_nothing(apart: float) -> None:
+    async with replicas(3, apart=apart) as some:
+        active = await some.one_active(5)
+        await asyncio.sleep(60)
+        assert some.active is active
+        await active.kill()
+        assert await some.until(lambda: some.active is not None, 15) >= 8
 
 
 @pytest.mark.parametrize("seconds", [1.0, 5.0, 9.0, 12.0, 60.0])
