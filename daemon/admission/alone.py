@@ -18,9 +18,11 @@ from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.interlock import lease_of
 from syncret.daemon.homes.kubernetes.opening import elected, http_to, own_access
+from syncret.daemon.homes.opening import open_reviews
 from syncret.daemon.ops import logs
+from syncret.daemon.ops.certificate_files import CertificateFiles
 from syncret.daemon.ops.connections import serve
-from syncret.daemon.ops.http import host_guard, listeners_at
+from syncret.daemon.ops.http import host_guard, judged, listeners_at
 from syncret.daemon.ops.version import version
 from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry
@@ -66,10 +68,14 @@ async def _metrics(
         yield
         return
     listeners = await listeners_at(settings.listen)
+    secured = settings.metrics_tls
+    tls = CertificateFiles(secured).context if secured.enabled else None
     try:
-        guard = host_guard(address_of(settings.listen).host, everywhere=False)
-        async with serve(probes(not_ready, metrics=registry, guard=guard), listeners):
-            yield
+        async with open_reviews(settings) as who:
+            guard = host_guard(address_of(settings.listen).host, listeners)
+            app = probes(not_ready, metrics=registry, middlewares=(guard, judged(lambda: who)))
+            async with serve(app, listeners, tls=tls):
+                yield
     finally:
         for each in listeners:
             each.close()

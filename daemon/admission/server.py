@@ -5,7 +5,7 @@ is not answered for, so that the failure policy decides.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
@@ -122,7 +122,10 @@ def reviews(reviewer: Reviewer) -> web.Application:
 
 
 def probes(
-    not_ready: Callable[[], str], *, metrics: CollectorRegistry | None = None, guard: Middleware | None = None
+    not_ready: Callable[[], str],
+    *,
+    metrics: CollectorRegistry | None = None,
+    middlewares: Sequence[Middleware] = (),
 ) -> web.Application:
     """What the kubelet calls, and Prometheus if there are metrics."""
 
@@ -133,7 +136,7 @@ def probes(
         reason = not_ready()
         return web.Response(text=f"{reason or 'ok'}\n", status=503 if reason else 200)
 
-    app = web.Application(middlewares=[] if guard is None else [guard])
+    app = web.Application(middlewares=middlewares)
     app.router.add_get("/healthz", get_health)
     app.router.add_get("/readyz", get_readiness)
     if metrics is not None:

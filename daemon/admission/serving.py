@@ -15,7 +15,7 @@ from msgspec import Struct
 from syncret.config.settings import Webhook
 from syncret.daemon.admission.authority import Facts, Pair, facts_of
 from syncret.daemon.admission.rotation import valid_at
-from syncret.daemon.admission.tls import server_context
+from syncret.daemon.admission.tls import webhook_context
 from syncret.daemon.homes.contract import HomeError
 from syncret.daemon.homes.kubernetes.api import ApiServer
 from syncret.daemon.ops.repeats import Repeats, counted
@@ -123,7 +123,7 @@ class ServingCertificate:
             self._tell("there is no certificate for the webhook", f"{self._where} has none with its key")
             return
         try:
-            self._context = server_context(self._webhook, found)
+            self._context = webhook_context(self._webhook, found)
         except SyncError as error:
             self._tell("the webhook's certificate cannot be served", str(error))
             return

@@ -7,7 +7,7 @@ from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import Webhook
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.admission.authority import Pair
-from syncret.providers.kit.http.tls import identify
+from syncret.daemon.ops.certificate_files import server_context
 
 _SUITES: Final = {
     f"TLS_{exchange}_WITH_{cipher}": f"{exchange.replace('_', '-')}-{theirs}"
@@ -46,12 +46,10 @@ def ciphers_of(webhook: Webhook) -> str:
     return ":".join(chosen or _SECURE)
 
 
-def server_context(webhook: Webhook, leaf: Pair) -> ssl.SSLContext:
+def webhook_context(webhook: Webhook, leaf: Pair) -> ssl.SSLContext:
     """The context of new connections. Raises Malformed for a certificate that cannot be served."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    newest_only = webhook.tls_min_version == "1.3"
-    context.minimum_version = ssl.TLSVersion.TLSv1_3 if newest_only else ssl.TLSVersion.TLSv1_2
+    context = server_context(leaf.certificate, leaf.key, whose="the webhook's certificate")
+    if webhook.tls_min_version == "1.3":
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.set_ciphers(ciphers_of(webhook))
-    context.set_alpn_protocols(["http/1.1"])
-    identify(context, leaf.certificate, leaf.key, whose="the webhook's certificate")
     return context

@@ -12,6 +12,15 @@ from syncret.providers.kit.http.tls import identify
 log = structlog.get_logger()
 
 
+def server_context(certificate: bytes, key: bytes, *, whose: str) -> ssl.SSLContext:
+    """The TLS context of a server, from PEM. Raises Malformed with `whose`, as in `the webhook's`."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    identify(context, certificate, key, whose=whose)
+    return context
+
+
 class CertificateFiles:
     """Gives the TLS context of each new connection. What cannot be used leaves the one before in use."""
 
@@ -39,12 +48,9 @@ class CertificateFiles:
         return self._certificate, self._key
 
     def _load(self) -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.set_alpn_protocols(["http/1.1"])
         try:
             certificate, key = (each.read_bytes() for each in self._files)
-            identify(context, certificate, key, whose="the certificate of the metrics")
+            self._context = server_context(certificate, key, whose="the certificate of the metrics")
         except OSError as error:
             log.warning(
                 "the certificate of the metrics cannot be read",
@@ -53,5 +59,3 @@ class CertificateFiles:
             )
         except SyncError as error:
             log.warning("the certificate of the metrics cannot be used", reason=str(error), hint=error.hint)
-        else:
-            self._context = context

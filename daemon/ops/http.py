@@ -6,7 +6,7 @@ rebinding): on a loopback address, and for `/status` on any, the name in the Hos
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from ipaddress import ip_address
 from typing import Final
@@ -17,7 +17,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from syncret.config.settings import MetricsTls, Settings
 from syncret.config.settings_layers import address_of
-from syncret.daemon.core.reviews import Verdict
+from syncret.daemon.core.reviews import Reviews, Verdict
 from syncret.daemon.homes.contract import HomeError
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import ELSEWHERE, cannot_listen
@@ -74,8 +74,7 @@ async def _service(
 
     @asynccontextmanager
     async def serve(view: View) -> AsyncGenerator[None, None]:
-        on_loopback = all(ip_address(each.getsockname()[0]).is_loopback for each in listeners)
-        guard = host_guard(host, everywhere=on_loopback)
+        guard = host_guard(host, listeners)
         app = application(view, guard=guard, health_alone=health_alone)
         async with serve_application(app, listeners, tls=tls):
             if health_alone:
@@ -112,8 +111,9 @@ async def listeners_at(listen: str, *, hint: str = ELSEWHERE) -> list[socket.soc
     return listeners
 
 
-def host_guard(host: str, *, everywhere: bool) -> Middleware:
-    """A middleware that refuses foreign names in the Host header; for `/status` alone, or everywhere."""
+def host_guard(host: str, listeners: Sequence[socket.socket]) -> Middleware:
+    """A middleware that refuses foreign names in the Host header: on loopback everywhere, else for `/status`."""
+    everywhere = all(ip_address(each.getsockname()[0]).is_loopback for each in listeners)
     ours = {"localhost", host.lower(), socket.gethostname().lower()}
 
     @web.middleware
@@ -159,7 +159,7 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
         text = "".join(f"{line}\n" for line in (reason or "ok", *invalid_details(view)))
         return web.Response(text=text, status=503 if reason else 200)
 
-    app = web.Application(middlewares=[guard, _judged(view)])
+    app = web.Application(middlewares=[guard, judged(lambda: view.reviews)])
     if not health_alone:
         app.router.add_get("/metrics", get_metrics)
         app.router.add_get("/status", get_status)
@@ -168,18 +168,19 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
     return app
 
 
-def _judged(view: View) -> Middleware:
+def judged(current: Callable[[], Reviews | None]) -> Middleware:
     """A middleware that serves metrics and status to those alone who may read them, if that is asked for."""
 
     @web.middleware
     async def judge(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if view.reviews is None or request.path not in _JUDGED:
+        reviews = current()
+        if reviews is None or request.path not in _JUDGED:
             return await handler(request)
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             return _unknown()
         try:
-            verdict = await view.reviews.check(SecretBytes(token.encode()), request.path)
+            verdict = await reviews.check(SecretBytes(token.encode()), request.path)
         except HomeError:
             return web.Response(text="the API server does not say who this is\n", status=503)
         if verdict is Verdict.ALLOWED:

@@ -18,7 +18,7 @@ from syncret.daemon.admission.authority import DAY, issue, new_authority
 from syncret.daemon.admission.keeper import PUBLISHED
 from syncret.daemon.admission.rotation import Certificates, Wanted
 from tests.real.e2e.process import daemon, free_port
-from tests.support.servers.kube.running import KubeApi
+from tests.support.servers.kube.running import ADMIN, KubeApi
 from tests.support.servers.kube.webhooks import refuses, registered, trusts
 
 pytestmark = pytest.mark.slow
@@ -206,6 +206,33 @@ def test_the_authority_is_replaced_while_the_api_server_asks_all_the_time(tmp_pa
         server.until(lambda: asking.answers > asked + 20, "asked some more")
         assert keeper.stop() == 0
     assert asking.holes == []
+
+
+def test_metrics_of_a_part_are_for_those_who_may_read_them(tmp_path: Path, hook: Hook, api: KubeApi) -> None:
+    pair = api.authority.pair("127.0.0.1")
+    (tmp_path / "tls.crt").write_bytes(pair.certificate)
+    (tmp_path / "tls.key").write_bytes(pair.key)
+    port = free_port()
+    secured = ("--set=metricsTls.enabled=true", f"--set=metricsTls.certDir={tmp_path}", "--metrics-auth")
+    flags = hook.flags(
+        "--only=webhook", f"--set=webhook.certDir={tmp_path}", *secured, f"--set=listen=127.0.0.1:{port}"
+    )
+
+    def scraped(token: str) -> int:
+        request = urllib.request.Request(f"https://127.0.0.1:{port}/metrics")  # ours
+        request.add_header("Authorization", f"Bearer {token}")
+        try:
+            with urllib.request.urlopen(request, context=api.trust) as answer:  # noqa: S310  # as above
+                return int(answer.status)
+        except HTTPError as error:
+            with error:
+                return error.code
+
+    with daemon(tmp_path, None, *flags, ready=False) as process:
+        process.until(lambda: hook.is_ready, "serving")
+        assert scraped(ADMIN) == 200
+        assert scraped(api.token(hook.namespace, api.account(hook.namespace))) == 403
+        assert scraped("nobody") == 401
 
 
 def test_parts_are_processes_of_their_own(tmp_path: Path, hook: Hook) -> None:
