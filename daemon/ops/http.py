@@ -112,7 +112,7 @@ async def listeners_at(listen: str, *, hint: str = ELSEWHERE) -> list[socket.soc
 
 
 def host_guard(host: str, listeners: Sequence[socket.socket]) -> Middleware:
-    """A middleware that refuses foreign names in the Host header: on loopback everywhere, else for `/status`."""
+    """Refuses foreign names in the Host header: on loopback for all paths, elsewhere for `/status` alone."""
     everywhere = all(ip_address(each.getsockname()[0]).is_loopback for each in listeners)
     ours = {"localhost", host.lower(), socket.gethostname().lower()}
 
