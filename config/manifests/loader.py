@@ -105,6 +105,11 @@ class LoadedDocument(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
     lines: Lines | None = None
 
+    @property
+    def size(self) -> int:
+        """The characters of its text, as long as that is there."""
+        return self.lines.size if self.lines is not None else 0
+
     def line_of(self, path: str, text_line: int = 0) -> int:
         """The line of a field, counted from 1, or of its nearest ancestor that exists; or one in its text."""
         return self.lines.of(path, text_line) if self.lines is not None else self.line

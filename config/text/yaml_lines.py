@@ -70,6 +70,11 @@ class Lines:
         while True:
             yield Lines("", self.line)
 
+    @property
+    def size(self) -> int:
+        """The characters of the document, or of the part."""
+        return (len(self._text) if self._end is None else self._end) - self._start
+
     def _part(self) -> str:
         if self._end is None:
             return self._text

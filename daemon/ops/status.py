@@ -61,6 +61,8 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Why its manifest has no effect; what it said last, if anything, stays in force."""
     manifest: str | None = None
     """File and line of its manifest; None if no file defines it."""
+    running_seconds: float | None = None
+    """For how long its run has gone on, if that is more than a few seconds."""
     would_write: tuple[str, ...] = ()
     """What its last run would have written, if the daemon only observes."""
 
@@ -227,8 +229,11 @@ def _each(
                 silence=None if unanswered is None else Silence(unanswered, sessions.waits_for(ref)),
                 invalid=invalid.get(ref),
             )
-            held = engine.held_back(ref)
-            yield msgspec.structs.replace(row, would_write=tuple(map(str, held))) if held else row
+            held, seconds = engine.held_back(ref), engine.queue.running_for(ref)
+            if held or seconds is not None:
+                more = None if seconds is None else round(seconds, 3)
+                row = msgspec.structs.replace(row, would_write=tuple(map(str, held)), running_seconds=more)
+            yield row
         for ref, problem in invalid.items():
             if ref.group_kind == kind.group_kind and running.inventory.get(ref) is None:
                 yield refused_status(ref, problem)

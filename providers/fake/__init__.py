@@ -7,7 +7,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.fake.client import FakeClient
-from syncret.providers.fake.manager import SecretManager, Seed
+from syncret.providers.fake.manager import SecretManager
 from syncret.providers.fake.spec import FakeSpec, check
 
 _BATCH: Final = 1000
@@ -17,7 +17,7 @@ _BATCH: Final = 1000
 async def open_fake(spec: FakeSpec, context: OpenContext) -> AsyncGenerator[FakeClient, None]:
     """Open a client on this store's manager, seeded anew from the spec; pushed entries are kept."""
     manager = context.store_memory.setdefault("manager", SecretManager())
-    manager.seed(Seed(entry.key, entry.value, entry.version) for entry in spec.data)
+    manager.seed(spec.data)
     yield FakeClient(manager, context.compute, spec.validation_result)
 
 

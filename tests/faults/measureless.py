@@ -2,10 +2,7 @@
 
 import http.client
 import re
-import subprocess
-import sys
-from collections.abc import Collection, Generator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from tests.faults.hostile.manifests import Document, external, read, secret, store, written
-from tests.real.e2e.process import ROOT, Daemon, daemon, until
+from tests.real.e2e.process import Daemon, daemon, server_process, until
 from tests.support.servers import endless
 
 STORES: Final = tuple(endless.stores(""))
@@ -25,6 +22,9 @@ MODES: Final = tuple(mode for mode in endless.BODIES if mode != "small")
 READS: Final = 100
 """Of all objects together; an object has one store, or one search."""
 
+PACKED: Final = 32
+"""Those of answers that have to be unpacked, which takes a quarter of a second each: four times the limit."""
+
 LIMIT: Final = 64.0
 """MiB over the base: the setting answerMemory."""
 
@@ -33,6 +33,9 @@ _LONGEST: Final = 180.0
 
 _RETRIES: Final = 10
 """Calls to slow managers that were repeated: a hundred answers, taking turns of a second, fail in minutes."""
+
+_PATIENCE: Final = {"slow": "2s"}
+"""The time limit of a call by mode: managers that stop in the midst of an answer are given up soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,11 @@ class Weighed:
 
 def weighed(folder: Path, mode: str, stores: Collection[str]) -> Weighed:
     """Let the objects of these stores read one small value each time, and then answers of one mode."""
-    with _manager() as url:
+    with server_process("tests.support.servers.endless") as url:
         manifests = folder / "manifests"
         manifests.mkdir(parents=True)
         (manifests / "all.yaml").write_text(_manifest(url, mode, stores))
-        settings = ("--set", "callTimeout=10s", "--set", "drainTimeout=1s")
+        settings = ("--set", f"callTimeout={_PATIENCE.get(mode, '10s')}", "--set", "drainTimeout=1s")
         with daemon(folder, manifests, *settings, ready=True, **endless.environment(url)) as running:
             running.until(lambda: all(_ready(running, name) for name in stores), "all synced")
             base = _memory(running, "VmRSS")
@@ -80,10 +83,11 @@ def weighed(folder: Path, mode: str, stores: Collection[str]) -> Weighed:
 
 def _manifest(url: str, mode: str, stores: Collection[str]) -> str:
     specs = endless.stores(url)
+    reads = PACKED if mode == "packed" else READS
     documents = [secret(endless.LOGIN, endless.credentials(url))]
     for name in stores:
         [(provider, spec)] = specs[name].items()
-        documents += [store(provider, spec, name), _object(name, mode, READS // len(stores))]
+        documents += [store(provider, spec, name), _object(name, mode, reads // len(stores))]
     return written(*documents)
 
 
@@ -94,20 +98,6 @@ def _object(name: str, mode: str, reads: int) -> Document:
         return external(data_from=[{"find": query | ({"path": "/"} if "parameter" in name else {})}], **about)
     key = "arbitrary/00000000-0000-0000-0000-{:012}" if name == "ibm" else "key-{}"
     return external(data=[read(key.format(number), to=f"k{number}") for number in range(reads)], **about)
-
-
-@contextmanager
-def _manager() -> Generator[str, None, None]:
-    """The URL of all managers, in a process of its own."""
-    command = [sys.executable, "-m", "tests.support.servers.endless"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
 
 
 def _ask(url: str, mode: str) -> None:

@@ -154,6 +154,8 @@ def _row(each: dict[str, Any], now: float, *, wide: bool, never: str) -> Row:
     failure, unanswered = each["lastFailure"], each["unansweredSeconds"]
     server = f" from {each['unansweredBy']}" if each["unansweredBy"] else ""
     waits = "" if unanswered is None else f"no answer{server} for {span(unanswered)}"
+    running = each.get("runningSeconds")
+    runs = "" if running is None else f"its run has gone on for {span(running)}"
     problem = each["manifestProblem"]
     invalid = "" if problem is None else f"its manifest is invalid: {_text(problem)}"
     default = "ready" if each["ready"] else "waiting"
@@ -165,7 +167,9 @@ def _row(each: dict[str, Any], now: float, *, wide: bool, never: str) -> Row:
         verdict.text,
         age(each["lastGood"], now),
         time_until(each["nextDue"], now, never=never),
-        failure["message"] if failure else invalid or waits or each["message"] or each["reason"] or default,
+        failure["message"]
+        if failure
+        else invalid or waits or runs or each["message"] or each["reason"] or default,
     )
     in_order = bool(each["ready"]) and not (waits or _fails(each))
     return Row(cells + (_more(each) if wide else ()), verdict.style, is_usual=in_order)

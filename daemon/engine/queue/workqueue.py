@@ -89,6 +89,10 @@ class _Run:
         self.urgent = False
 
 
+LONG: Final = 5.0
+"""Seconds after which a run is worth a word."""
+
+
 class WorkQueue:
     """Names that are due now or later, given out one by one."""
 
@@ -261,6 +265,12 @@ class WorkQueue:
     def is_running(self, ref: ObjectRef) -> bool:
         """Whether it is being run now."""
         return ref in self._running
+
+    def running_for(self, ref: ObjectRef) -> float | None:
+        """For how long it has been run; None if it is not, or for less than a few seconds."""
+        run = self._running.get(ref)
+        seconds = 0.0 if run is None else self._loop.time() - run.begin
+        return seconds if seconds >= LONG else None
 
     def running(self) -> Iterator[ObjectRef]:
         """The names that are being run, longest first."""

@@ -11,7 +11,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -23,7 +22,7 @@ from urllib.parse import urlencode
 
 from tests.faults.hostile.manifests import API, NAME, Document, Hostile, written
 from tests.real.e2e.manifests import replaced
-from tests.real.e2e.process import ROOT, Daemon, SocketConnection, body_of, daemon
+from tests.real.e2e.process import Daemon, SocketConnection, body_of, daemon, server_process
 from tests.support.servers.endless import environment
 
 HONEST: Final = 50
@@ -108,7 +107,7 @@ def faced(folder: Path, hostile: Hostile, chance: random.Random, most: float = M
     outcome = Outcome(hostile.name)
     manifests = folder / "manifests"
     manifests.mkdir(parents=True)
-    with server() as url:
+    with server_process("tests.faults.hostile.server") as url:
         (manifests / "honest-store.yaml").write_text(written(_store(url), _honest(0)))
         with daemon(folder, manifests, ready=True, **environment(url)) as running:
             try:
@@ -119,20 +118,6 @@ def faced(folder: Path, hostile: Hostile, chance: random.Random, most: float = M
                 outcome.killed = outcome.killed or str(gone)
             outcome.log = running.stderr
     return outcome
-
-
-@contextmanager
-def server() -> Generator[str, None, None]:
-    """The URL of a server in a process of its own."""
-    command = [sys.executable, "-m", "tests.faults.hostile.server"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
 
 
 def _face(
@@ -186,7 +171,9 @@ def _look(status: Document, hostile: Hostile, outcome: Outcome) -> None:
     for row in [*status["objects"], *status["stores"]]:
         if (row["kind"], row["namespace"], row["name"]) == (hostile.kind, hostile.namespace, NAME):
             failure = row["lastFailure"]["message"] if row["lastFailure"] else ""
-            outcome.ready, outcome.condition = row["ready"], failure or row["message"]
+            running = row["runningSeconds"]
+            at_work = "" if running is None else f"runs for {running:.0f} s"
+            outcome.ready, outcome.condition = row["ready"], failure or row["message"] or at_work
 
 
 def _stop(running: Daemon, hostile: Hostile, outcome: Outcome, chance: random.Random) -> None:

@@ -83,6 +83,19 @@ CASES: Final = (
         says=ANY,
     ),
     Hostile(
+        name="many-values",
+        tried="nine fake stores of 45,000 values each",
+        manifest=many(
+            lambda: (
+                *(fake({f"key-{n}": "v" for n in range(45_000)}, f"evil-{s}") for s in range(9)),
+                fake({"k": "v"}),
+                external(data=[read()]),
+            )
+        ),
+        end="any",
+        says=ANY,
+    ),
+    Hostile(
         name="many-namespaces",
         kind="ClusterExternalSecret",
         tried="a ClusterExternalSecret over 3,000 namespaces",

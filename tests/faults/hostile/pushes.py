@@ -62,6 +62,7 @@ CASES: Final = (
             selector={"secret": {"selector": {"matchLabels": LABELS}}},
             data=[_entry()],
         ),
+        says="runs for",
     ),
     _pushed(
         "push-index",

@@ -13,9 +13,9 @@ from typing import Final
 import yaml
 
 from syncret.config.fields import Json
-from tests.faults.hostile.arena import resident, server
+from tests.faults.hostile.arena import resident
 from tests.real.e2e.manifests import replaced
-from tests.real.e2e.process import Daemon, body_of, daemon
+from tests.real.e2e.process import Daemon, body_of, daemon, server_process
 from tests.suites.fuzz import mutation, objects
 from tests.support.canary import leaks
 from tests.support.servers.endless import environment
@@ -63,7 +63,7 @@ def _running() -> _Fuzzed:
     stack = ExitStack()
     atexit.register(stack.close)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fuzz-")))
-    url = stack.enter_context(server())
+    url = stack.enter_context(server_process("tests.faults.hostile.server"))
     manifests = folder / "manifests"
     manifests.mkdir()
     running = stack.enter_context(

@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
@@ -60,6 +61,8 @@ class _Known(Struct):
     settled: bool
     """Whether the file is old enough that its next change will show in the signature."""
     remembered: bool = False
+    digest: bytes = b""
+    """Of all that it holds; empty if it was not read."""
 
     @property
     def says_nothing(self) -> bool:
@@ -321,21 +324,32 @@ class ManifestFolders:
         if status.st_size > largest:
             self.postponed.add(file)
             return
-        self._changed = True
         former = self._trusted.get(file)
         if former is not None and former[0] == signature and former[1] is not None and not forced:
             manifests = {manifest.ref: manifest for manifest in former[1]}
             self._known[file] = _Known(signature, FileContent(), manifests, settled=True, remembered=True)
+            self._changed = True
             return
         youngest = max(status.st_mtime_ns, status.st_ctime_ns)
         settled = stat.S_ISREG(status.st_mode) and abs(time.time_ns() - youngest) >= _RACY_NS
+        data = self._data(file, source)
+        digest = b"" if isinstance(data, HomeProblem) else blake2b(data, digest_size=16).digest()
+        is_same = known is not None and digest and (known.digest, known.signature) == (digest, signature)
+        if known is not None and is_same and not forced:
+            known.settled = settled
+            self._changed = self._changed or settled  # it can be remembered now
+            return
+        self._changed = True
         last_good = known.last_good if known is not None else {}
-        content = self._read(file, source)
+        if isinstance(data, HomeProblem):
+            content = FileContent(problems=[data], has_unnamed_documents=True)
+        else:
+            content = self._reader.read(file, data, self._bounds_of(file))
         good = {manifest.ref: manifest for manifest in content.manifests}
         for ref, manifest in last_good.items():
             if ref not in good and (content.has_unnamed_documents or ref in content.refused):
                 good[ref] = manifest
-        self._known[file] = _Known(signature, content, good, settled=settled)
+        self._known[file] = _Known(signature, content, good, settled=settled, digest=digest)
 
     def _bounds_of(self, file: str) -> BoundFolder | None:
         return None if self._bindings is None else self._bindings.of(file)
@@ -344,13 +358,13 @@ class ManifestFolders:
         """Whether an object may not come from a file; `outside` are those that files define all the same."""
         return ref in outside or (self._bindings is not None and self._bindings.is_outside(ref, file))
 
-    def _read(self, file: str, source: str) -> FileContent:
+    def _data(self, file: str, source: str) -> bytes | HomeProblem:
+        """The content of a file, or why it cannot be read."""
         try:
             read = read_bounded if self._bindings is None else partial(self._bindings.read, source)
-            return self._reader.read(file, read(file, LIMITS.file + 1), self._bounds_of(file))
+            return read(file, LIMITS.file + 1)
         except OSError as error:
-            problem = self._remedies.of_file(unreadable(error))
-            return FileContent(problems=[_of_path(file, problem)], has_unnamed_documents=True)
+            return _of_path(file, self._remedies.of_file(unreadable(error)))
 
 
 def _of_path(path: str, problem: Problem) -> HomeProblem:

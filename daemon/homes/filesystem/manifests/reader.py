@@ -161,6 +161,9 @@ class FileContent(msgspec.Struct, frozen=True):
     outside: Collection[ObjectRef] = ()
 
 
+_LARGE: Final = 32 * 1024
+"""Characters of a document whose text is not kept until it is applied: what is wrong then has its line."""
+
 MOST_PROBLEMS: Final = 100
 """Problems of one file that are told one by one."""
 
@@ -288,9 +291,10 @@ class ManifestReader:
             else:
                 admitted = self._judge.admit(loaded.document)
                 is_admitted = admitted.accepted
+                lines = None if is_admitted and loaded.size > _LARGE else loaded.lines
                 content = Content(
                     msgspec.json.encode(admitted.document if is_admitted else loaded.document),
-                    msgspec.structs.replace(loaded, document=None),
+                    msgspec.structs.replace(loaded, document=None, lines=lines),
                     is_admitted,
                     () if is_admitted else _first(loaded, admitted.problems),
                 )

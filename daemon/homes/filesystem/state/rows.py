@@ -18,6 +18,9 @@ from syncret.daemon.core.redact import LAST_APPLIED, REDACTED, redacted
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.filesystem.output.drift import Fingerprint
 
+_LARGE: Final = 64 * 1024
+"""Bytes beyond which all content of an object with embedded values is put back from its manifest."""
+
 _FACE: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 _NAMESPACE: Final = NAMESPACE.group_kind
@@ -108,14 +111,14 @@ def pack(
     before: StoredObject | None = None,
 ) -> bytes:
     """The row of one version."""
-    data, removed = _emptied(stored)
+    data, removed = _emptied(stored, is_given=applied is not None)
     record = Record(
         document=msgspec.Raw(data),
         applied=applied,
         output=output,
         content_removed=removed,
         look=look,
-        before=_NOTHING if before is None else msgspec.Raw(_emptied(before)[0]),
+        before=_NOTHING if before is None else msgspec.Raw(_emptied(before, is_given=applied is not None)[0]),
     )
     return msgspec.json.encode(record)
 
@@ -152,12 +155,15 @@ def restore_content(document: Document, whole: Document) -> Document:
     return {**document, **content}
 
 
-def _emptied(stored: StoredObject) -> tuple[bytes, bool]:
+def _emptied(stored: StoredObject, *, is_given: bool) -> tuple[bytes, bool]:
+    """The bytes to remember, and whether content was taken out; `is_given`: a manifest can put it back."""
     kind = stored.ref[:2]
     if holds_no_value(kind):
         return stored.data, False
     if not is_ours(kind) and _is_bare(stored.data):
         return stored.data, False
+    if is_given and len(stored.data) > _LARGE:
+        return _ENCODER.encode(redacted(_face(stored.data))), True
     document = stored.document
     if is_ours(kind):
         emptied = redacted(document)
@@ -168,6 +174,12 @@ def _emptied(stored: StoredObject) -> tuple[bytes, bool]:
     if emptied == document:
         return stored.data, False
     return _ENCODER.encode(emptied), True
+
+
+def _face(data: bytes) -> Document:
+    """The object without its content, which is not even decoded."""
+    members = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    return {name: msgspec.json.decode(raw) for name, raw in members.items() if name in _FACE}
 
 
 def _is_bare(data: bytes) -> bool:

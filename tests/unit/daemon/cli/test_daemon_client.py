@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from syncret.config.meta import Document
+from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.cli import daemon_client
 from syncret.daemon.cli.main import main
 from syncret.daemon.cli.terminal import span
+from syncret.daemon.engine.queue.workqueue import WorkQueue
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.view import View
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, named, serving, store
@@ -40,6 +41,22 @@ async def test_status(view: View, apply: Apply, capsys: pytest.CaptureFixture[st
     assert "lost" in rows[0], "what fails comes first"
     assert "does not exist" in told["lost"]
     assert CANARY not in text
+
+
+async def test_status_tells_of_a_run_that_takes_long(
+    view: View, apply: Apply, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A PushSecret of 200,000 entries is at work for an hour, and had nothing to say all the while."""
+    await apply(store(database=CANARY), external_secret())
+
+    def running_for(_queue: WorkQueue, ref: ObjectRef) -> float | None:
+        return 90.0 if ref.name == "database" else None
+
+    monkeypatch.setattr(WorkQueue, "running_for", running_for)
+    assert await asked(view, "status") == 0
+    told = {row.split()[2]: row for row in capsys.readouterr().out.splitlines() if "default" in row}
+    assert "its run has gone on for 90s" in told["database"]
+    assert "its run" not in told["demo"]
 
 
 async def test_status_of_a_daemon_where_all_is_well(view: View, apply: Apply) -> None:

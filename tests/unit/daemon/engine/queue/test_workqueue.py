@@ -312,6 +312,17 @@ async def test_statistics_of_one_kind(queue: WorkQueue) -> None:
     assert queue.stats_of([kind])[kind] == KindStats(1, 1, 5, 0, 3, 3)
 
 
+async def test_a_run_that_takes_long_is_told(queue: WorkQueue) -> None:
+    queue.add(ref("a"), lanes=("s",))
+    await queue.get()
+    await asyncio.sleep(4)
+    assert queue.running_for(ref("a")) is None, "most runs take so long at times"
+    await asyncio.sleep(3)
+    assert (queue.running_for(ref("a")), queue.running_for(ref("b"))) == (7, None)
+    queue.done(ref("a"))
+    assert queue.running_for(ref("a")) is None
+
+
 async def test_what_waits_for_an_answer_is_overdue_and_its_store_unanswered(queue: WorkQueue) -> None:
     queue.add(ref("a"), lanes=("s",))
     await queue.get()

@@ -62,6 +62,18 @@ async def test_what_changed_while_nobody_ran_is_applied(opened: Opener, manifest
     assert after[GIVEN]["data"]["password"] == b64encode(b"other-value").decode()
 
 
+async def test_a_large_store_is_the_same_after_a_restart(opened: Opener, manifests: Path) -> None:
+    values = "".join(f"{{key: k{n}, value: {VALUE}}}, " for n in range(2_000))
+    (manifests / "a.yaml").write_text(STORE_YAML.replace("{key: k,", f"{values}{{key: k,"))
+    async with opened() as home:
+        before = await existing(home, STORE)
+        await home.update_status(before, {"conditions": []})
+        before = await existing(home, STORE)
+        assert len(before.data) > 64 * 1024
+    async with opened() as home:
+        assert await existing(home, STORE) == before
+
+
 async def test_what_went_while_nobody_ran_is_deleted_with_what_it_owned(
     opened: Opener, manifests: Path, tmp_path: Path
 ) -> None:

@@ -5,8 +5,9 @@ import pytest
 
 from syncret.config.errors import Severity
 from syncret.config.meta import ObjectRef
+from syncret.config.settings import BoundFolder
 from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
-from syncret.daemon.homes.filesystem.manifests.reader import MOST_PROBLEMS, ManifestReader
+from syncret.daemon.homes.filesystem.manifests.reader import MOST_PROBLEMS, FileContent, ManifestReader
 from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
 from syncret.providers.registry import Registry
 
@@ -52,6 +53,31 @@ def test_a_change_is_seen_by_its_digest(folder: Path, folders: ManifestFolders) 
     assert folders.scan().manifests[ref("one")].digest == before.digest
     (folder / "one.yaml").write_text(ONE % 2)
     assert folders.scan().manifests[ref("one")].digest != before.digest
+
+
+def test_a_young_file_is_parsed_again_only_if_it_holds_something_else(
+    folder: Path, folders: ManifestFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have been written once more within a tick of its times: it is read, but not parsed for that."""
+    parsed: list[str] = []
+    read = ManifestReader.read
+
+    def counted(
+        reader: ManifestReader, file: str, data: bytes, bound: BoundFolder | None = None
+    ) -> FileContent:
+        parsed.append(Path(file).name)
+        return read(reader, file, data, bound)
+
+    monkeypatch.setattr(ManifestReader, "read", counted)
+    times = (folder / "one.yaml").stat().st_mtime_ns
+    assert folders.refresh()
+    folders.snapshot()
+    assert not folders.refresh()
+    assert sorted(parsed) == ["one.yaml", "two.yaml"]
+    (folder / "one.yaml").write_text(ONE % 2)
+    os.utime(folder / "one.yaml", ns=(times, times))
+    assert folders.refresh()
+    assert sorted(parsed) == ["one.yaml", "one.yaml", "two.yaml"]
 
 
 def test_a_deleted_file_and_a_deleted_document_are_gone(folder: Path, folders: ManifestFolders) -> None:
