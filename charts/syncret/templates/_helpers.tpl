@@ -71,6 +71,25 @@ settings:
 {{- if $.Values.extendedMetricLabels }}
   extendedMetricLabels: "true"
 {{- end }}
+{{- if $.Values.metrics.listen.secure.enabled }}
+  metricsTls.enabled: "true"
+{{- end }}
+{{- if $.Values.metrics.listen.secure.enabled }}
+  metricsTls.certDir: {{ $.Values.metrics.listen.secure.certDir | toJson }}
+{{- end }}
+{{- if $.Values.metrics.listen.secure.enabled }}
+  metricsTls.certName: {{ $.Values.metrics.listen.secure.certFile | toJson }}
+{{- end }}
+{{- if $.Values.metrics.listen.secure.enabled }}
+  metricsTls.keyName: {{ $.Values.metrics.listen.secure.keyFile | toJson }}
+{{- end }}
+{{- if $.Values.metrics.listen.auth.enabled }}
+{{- if $.Values.metrics.listen.secure.enabled }}
+  metricsAuth: "true"
+{{- else }}
+  metricsAuth: {{ toJson ((fail "metrics.listen.auth.enabled: needs metrics.listen.secure.enabled (a token must not travel in the clear)")) }}
+{{- end }}
+{{- end }}
 {{- if $.Values.observe }}
   observe: "true"
 {{- end }}
@@ -146,7 +165,7 @@ rbac:
   create: {{ $.Values.rbac.create | toJson }}
   tokens: {{ $.Values.rbac.serviceAccountTokenCreate | toJson }}
   finalizers: {{ $.Values.openshiftFinalizers | toJson }}
-  reviews: {{ $.Values.systemAuthDelegator | toJson }}
+  reviews: {{ toJson (not (not (or $.Values.systemAuthDelegator $.Values.metrics.listen.auth.enabled))) }}
   view: {{ $.Values.rbac.aggregateToView | toJson }}
   edit: {{ $.Values.rbac.aggregateToEdit | toJson }}
   admin: {{ $.Values.rbac.aggregateToAdmin | toJson }}
@@ -287,6 +306,20 @@ service_monitor:
 {{- end }}
 {{- if $.Values.serviceMonitor.relabelings }}
     relabelings: {{ $.Values.serviceMonitor.relabelings | toJson }}
+{{- end }}
+{{- if $.Values.metrics.listen.secure.enabled }}
+    scheme: https
+{{- end }}
+{{- if $.Values.metrics.listen.secure.enabled }}
+    tlsConfig:
+      serverName: {{ toJson (printf "%s-metrics.%s.svc" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-") (or $.Values.namespaceOverride $.Release.Namespace)) }}
+{{- end }}
+{{- if $.Values.metrics.listen.auth.enabled }}
+    authorization:
+      type: Bearer
+      credentials:
+        name: {{ toJson (printf "%s-token" (or $.Values.serviceAccount.name (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-"))) }}
+        key: token
 {{- end }}
 {{- else }}
 {{- if and $.Values.serviceMonitor.enabled (eq $.Values.serviceMonitor.renderMode "failIfMissing") }}

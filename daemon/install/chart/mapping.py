@@ -98,6 +98,8 @@ def _off(name: str, *, clusterwide: bool = False) -> Outline:
     return when(any_of(not_(_V[name]), *((_V.scopedRBAC,) if clusterwide else ())), "false")
 
 
+_SECURE: Final = _V.metrics.listen.secure
+_AUTH: Final = _V.metrics.listen.auth
 _SETTINGS: Final[dict[str, Outline]] = {
     "leaderElection.enabled": when(
         all_of(
@@ -127,6 +129,22 @@ _SETTINGS: Final[dict[str, Outline]] = {
     "process.clusterGenerator": _off("processClusterGenerator"),
     "storeInterval": given(_V.storeRequeueInterval),
     "extendedMetricLabels": when(_V.extendedMetricLabels, "true"),
+    "metricsTls.enabled": when(_SECURE.enabled, "true"),
+    "metricsTls.certDir": when(_SECURE.enabled, _SECURE.certDir),
+    "metricsTls.certName": when(_SECURE.enabled, _SECURE.certFile),
+    "metricsTls.keyName": when(_SECURE.enabled, _SECURE.keyFile),
+    "metricsAuth": when(
+        _AUTH.enabled,
+        when(
+            _SECURE.enabled,
+            "true",
+            Refused(
+                "metrics.listen.auth.enabled",
+                "needs metrics.listen.secure.enabled",
+                "a token must not travel in the clear",
+            ),
+        ),
+    ),
     "observe": when(_V.observe, "true"),
     "migration.namespace": given(_V.migration.namespace),
     "migration.force": when(_V.migration.force, "true"),
@@ -204,6 +222,18 @@ _MONITOR: Final = when(
             "honorLabels": is_true(_V.serviceMonitor.honorLabels),
             "metricRelabelings": given(_V.serviceMonitor.metricRelabelings),
             "relabelings": given(_V.serviceMonitor.relabelings),
+            "scheme": when(_SECURE.enabled, "https"),
+            "tlsConfig": when(_SECURE.enabled, {"serverName": text(_NAME, "-metrics.", _NAMESPACE, ".svc")}),
+            "authorization": when(
+                _AUTH.enabled,
+                {
+                    "type": "Bearer",
+                    "credentials": {
+                        "name": text(first(_V.serviceAccount.name, _NAME), "-token"),
+                        "key": "token",
+                    },
+                },
+            ),
         },
     },
     when(
@@ -296,7 +326,7 @@ MAPPING: Final[dict[str, Outline]] = {
         "create": _V.rbac.create,
         "tokens": _V.rbac.serviceAccountTokenCreate,
         "finalizers": _V.openshiftFinalizers,
-        "reviews": _V.systemAuthDelegator,
+        "reviews": is_true(any_of(_V.systemAuthDelegator, _AUTH.enabled)),
         "view": _V.rbac.aggregateToView,
         "edit": _V.rbac.aggregateToEdit,
         "admin": _V.rbac.aggregateToAdmin,

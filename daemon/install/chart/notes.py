@@ -8,7 +8,7 @@ from syncret.daemon.install.chart.mapping import HELM
 from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.install.outline.fill import as_json
 from syncret.daemon.install.outline.helm import Names, expression
-from syncret.daemon.install.outline.nodes import Outline, Value, all_of, as_text, equal, item, not_
+from syncret.daemon.install.outline.nodes import Outline, Value, all_of, any_of, as_text, equal, item, not_
 
 _HEAD: Final = """\
 syncret {{ .Chart.AppVersion }} is installed in the namespace {{ $i.namespace }}.
@@ -19,6 +19,9 @@ syncret {{ .Chart.AppVersion }} is installed in the namespace {{ $i.namespace }}
 Two controllers must not act on the same objects: an External Secrets Operator that runs here has to be
 scaled to 0, or to have another class.
 """
+
+_FEW: Final = 4
+"""Of a larger group it is told that it is given at all."""
 
 
 def notes(names: Names) -> str:
@@ -34,13 +37,20 @@ def _idle() -> Iterator[tuple[str, str, Outline]]:
     """Each key or group of keys without an effect, what it says, and when somebody has changed it."""
     keys = dict(leaves(VALUES))
     for path, about in idle(VALUES):
-        value: Outline = Value(HELM).Values
-        for name in path.split("."):
-            value = item(value, name)
-        changed: list[Outline] = [value]
-        if path in keys:
-            default = keys[path].default
-            changed.append(
-                not_(equal(as_text(value), default if isinstance(default, str) else as_json(default)))
-            )
-        yield path, about, all_of(*changed)
+        inner = [each for each in keys if each == path or each.startswith(f"{path}.")]
+        if len(inner) > _FEW:
+            yield path, about, all_of(_value(path))
+        else:
+            yield path, about, any_of(*(_changed(each, keys[each].default) for each in inner))
+
+
+def _value(path: str) -> Outline:
+    value: Outline = Value(HELM).Values
+    for name in path.split("."):
+        value = item(value, name)
+    return value
+
+
+def _changed(path: str, default: object) -> Outline:
+    written = default if isinstance(default, str) else as_json(default)
+    return all_of(_value(path), not_(equal(as_text(_value(path)), written)))

@@ -79,21 +79,17 @@ _ELECTION: Final[Keys] = {
     "renew": text("", "How often the active replica renews the Lease; empty: 2s."),
 }
 
-_OFF: Final = "Metrics are served without TLS and authentication: only false."
 _METRICS: Final[Keys] = {
     "listen": {
         "port": integer(8080, "The port of /metrics.", least=1),
-        "auth": {"enabled": Key(default=False, about=_OFF, schema={"enum": [False]}, has_effect=False)},
+        "auth": {
+            "enabled": no("Metrics for those alone whom the cluster lets read them; needs `secure.enabled`.")
+        },
         "secure": {
-            "enabled": Key(default=False, about=_OFF, schema={"enum": [False]}, has_effect=False),
-            **{
-                name: without_effect(text(default, ""), "No effect: metrics are served without TLS.")
-                for name, default in (
-                    ("certDir", "/etc/tls"),
-                    ("certFile", "/etc/tls/tls.crt"),
-                    ("keyFile", "/etc/tls/tls.key"),
-                )
-            },
+            "enabled": no("Metrics by TLS, with files that extraVolumes mount."),
+            "certDir": text("/etc/tls", "The folder of the certificate and its key; none is made (ESO: is)."),
+            "certFile": text("/etc/tls/tls.crt", "The certificate, with what signed it."),
+            "keyFile": text("/etc/tls/tls.key", "Its key."),
         },
     },
     "service": {

@@ -77,7 +77,11 @@ def test_helm_makes_the_objects_that_are_rendered(name: str) -> None:
         ),
         pytest.param({**IMAGE, "log": {"level": "loud"}}, "log", id="an unknown level"),
         pytest.param({**IMAGE, "replicaCount": "two"}, "replicaCount", id="a text for a number"),
-        pytest.param({**IMAGE, "metrics": {"listen": {"secure": {"enabled": True}}}}, "secure", id="no TLS"),
+        pytest.param(
+            {**IMAGE, "metrics": {"listen": {"auth": {"enabled": True}}}},
+            "metrics.listen.auth.enabled: needs metrics.listen.secure.enabled",
+            id="a token in the clear",
+        ),
         pytest.param({**IMAGE, "webhook": None}, "webhook", id="null for a map"),
     ],
 )
