@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
-import structlog
-
 from syncret.providers.errors import Malformed
 
 EVERY: Final = 30.0
@@ -17,7 +15,6 @@ EVERY: Final = 30.0
 LARGEST: Final = 8 * 2**20
 
 _Seen: TypeAlias = tuple[int, int, int] | None
-log = structlog.get_logger()
 
 
 @asynccontextmanager
@@ -81,5 +78,9 @@ class TrustedFile:
 
     def _failed(self, reason: str) -> None:
         if reason != self._failure:
-            log.warning("the trusted authorities cannot be used", file=str(self._path), reason=reason)
+            import structlog  # commands that log nothing do without it
+
+            structlog.get_logger().warning(
+                "the trusted authorities cannot be used", file=str(self._path), reason=reason
+            )
         self._failure = reason
