@@ -23,6 +23,7 @@ from bench.clusters.estate import (
     requests_of,
 )
 from bench.clusters.processes import cpu_of, rss_of
+from bench.estate import INSTALLED
 from bench.figures import Figure
 from tests.real.e2e.process import daemon
 from tests.support.servers.kube.crds import install
@@ -53,7 +54,7 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
     flags = ("--kubernetes", "--namespace", namespace, "--set", f"kubeconfig={kubeconfig(folder, api)}")
     before = requests_of(api)
     begin = time.monotonic()
-    with daemon(folder, None, *flags, ready=False) as process:
+    with daemon(folder, None, *flags, ready=False, program=INSTALLED) as process:
         process.until(lambda: "the first pass is done" in process.stderr, "synced")
         took = time.monotonic() - begin
         pid = process.process.pid
@@ -86,7 +87,7 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
 def _restart(folder: Path, api: KubeApi, flags: tuple[str, ...], objects: int) -> Iterator[Figure]:
     before = requests_of(api)
     begin = time.monotonic()
-    with daemon(folder, None, *flags, ready=False) as process:
+    with daemon(folder, None, *flags, ready=False, program=INSTALLED) as process:
         process.until(lambda: "the first pass is done" in process.stderr, "ready")
         took = time.monotonic() - begin
         calls = process.metric(CALLS, call="ReadSecretData")

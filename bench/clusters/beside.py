@@ -60,7 +60,7 @@ REFRESHED: Final = 100
 HUNG, WELL, IN_EACH = 20, 10, 5
 EVERY: Final = 2.0
 WINDOW: Final = 30.0
-SETTLES: Final = 45.0
+SETTLES: Final = 25.0
 TAKEOVER: Final = 15.0
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from bench.clusters.estate import kubeconfig
+from bench.estate import INSTALLED
 from tests.real.e2e.process import daemon, free_port, until
 from tests.support.servers.eso.running import operator
 from tests.support.servers.kube.running import KubeApi
@@ -74,7 +75,7 @@ class Contender(NamedTuple):
 def ours(folder: Path, api: KubeApi, namespace: str, *more: str, **env: str) -> Generator[Running]:
     """The product, as a user of that namespace runs it."""
     flags = ("--kubernetes", "--namespace", namespace, "--set", f"kubeconfig={kubeconfig(folder, api)}")
-    with daemon(folder, None, *flags, *more, ready=False, **env) as process:
+    with daemon(folder, None, *flags, *more, ready=False, program=INSTALLED, **env) as process:
 
         def looked(_: int) -> None:
             until(lambda: "the first pass is done" in process.stderr, "all looked at", _LOOKED_FOR)

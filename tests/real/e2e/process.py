@@ -208,19 +208,20 @@ def daemon(
     *arguments: str | Path,
     ready: bool = True,
     under: Sequence[str] = (),
+    program: Sequence[str | Path] = (SYNCRET,),
     **env: str,
 ) -> Generator[Daemon, None, None]:
     """A daemon with everything of its own below `folder`; killed at the end if it still runs.
 
     Without `manifests`, the settings name them, or with `--kubernetes` there are none.
-    `under` is a command that makes place for it, as `prlimit`.
+    `under` is a command that makes place for it, as `prlimit`; `program` is ours, if it is called otherwise.
     """
     told = folder / "told"
     told.mkdir(exist_ok=True)
     control = folder / "control.sock"
     named = () if manifests is None else ("-f", manifests)
     output = () if "--kubernetes" in arguments else ("--output-dir", folder / "out")
-    command: list[str | Path] = [*under, SYNCRET, "run", *named, *output]
+    command: list[str | Path] = [*under, *program, "run", *named, *output]
     command += ["--state", folder / "state.db", "--listen", "127.0.0.1:0", "--set", f"socket={control}"]
     command += ["--set", "logFormat=console", "--set", "rescanInterval=1s", *arguments]
     with (told / "stdout").open("wb") as out, (told / "stderr").open("wb") as err:
