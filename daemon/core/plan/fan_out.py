@@ -21,6 +21,7 @@ from syncret.config.resources.kinds import (
 from syncret.daemon.core import conditions, selectors
 from syncret.daemon.core.ownership import FORCE_SYNC, controller_of, put_controller
 from syncret.daemon.core.plan.actions import Action, Event, LastError, Report, Verb
+from syncret.daemon.core.plan.child_specs import says_the_same
 from syncret.providers.errors import SyncError
 
 
@@ -253,7 +254,9 @@ def desired_child(fan: FanOutKind, resource: Document, namespace: str, observed:
     owner = msgspec.convert(resource["metadata"], Metadata)
     put_controller(metadata, fan.parent.api_version, fan.kind, owner)
     child |= {"apiVersion": fan.child_kind.api_version, "kind": fan.child, "metadata": metadata}
-    child["spec"] = resource["spec"][fan.spec_field]
+    spec = resource["spec"][fan.spec_field]
+    if not says_the_same(fan.child_kind, child.get("spec"), spec):
+        child["spec"] = spec
     return child
 
 

@@ -28,9 +28,14 @@ def namespaces() -> Iterator[Document]:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def estate() -> Iterator[Document]:
-    """Everything in them, in an order in which nothing waits for long."""
+def estate(vault: str) -> Iterator[Document]:
+    """Everything in them, in an order in which nothing waits for long; `vault` is the URL of a Vault."""
     yield _cluster("ClusterSecretStore", "shared", {"provider": {"fake": {"data": ENTRIES}}})
+    yield _core(NAMESPACES[0], "Secret", "vault-login", stringData={"secret-id": "right"})
+    login = {"name": "vault-login", "key": "secret-id", "namespace": NAMESPACES[0]}
+    role = {"path": "approle", "roleId": "role", "secretRef": login}
+    spec = {"server": vault, "path": "kv", "version": "v2", "auth": {"appRole": role}}
+    yield _cluster("ClusterSecretStore", "vault", {"provider": {"vault": spec}})
     for namespace in NAMESPACES:
         yield from _in(namespace)
     one = {"data": [{"secretKey": "a", "remoteRef": {"key": "plain"}}], "refreshInterval": LONG}
@@ -45,6 +50,14 @@ def estate() -> Iterator[Document]:
             "externalSecretSpec": {**one, "secretStoreRef": {"kind": "ClusterSecretStore", "name": "shared"}},
         },
     )
+    pushed = {
+        "pushSecretName": "fanned-push",
+        "namespaceSelectors": [{"matchLabels": {"parity": "odd"}}],
+        "refreshTime": LONG,
+        "pushSecretSpec": _pushed("everywhere"),
+    }
+    push = _cluster("ClusterPushSecret", "everywhere", pushed)
+    yield {**push, "apiVersion": f"{GROUP}/v1alpha1"}
 
 
 def _in(namespace: str) -> Iterator[Document]:
@@ -59,13 +72,16 @@ def _in(namespace: str) -> Iterator[Document]:
     yield {
         **_of(namespace, "PushSecret", "pushes", {}),
         "apiVersion": f"{GROUP}/v1alpha1",
-        "spec": {
-            "refreshInterval": LONG,
-            "deletionPolicy": "Delete",
-            "secretStoreRefs": [{"name": "s"}],
-            "selector": {"secret": {"name": "source"}},
-            "data": [{"match": {"secretKey": "a", "remoteRef": {"remoteKey": f"{namespace}-pushed"}}}],
-        },
+        "spec": {**_pushed(f"{namespace}-pushed"), "deletionPolicy": "Delete"},
+    }
+
+
+def _pushed(key: str) -> Document:
+    return {
+        "refreshInterval": LONG,
+        "secretStoreRefs": [{"name": "s"}],
+        "selector": {"secret": {"name": "source"}},
+        "data": [{"match": {"secretKey": "a", "remoteRef": {"remoteKey": key}}}],
     }
 
 
@@ -84,6 +100,10 @@ def _synced() -> Mapping[str, Mapping[str, Any]]:
     ]
     return {
         "owner": {**store, "data": plain},
+        "vaulted": {
+            "secretStoreRef": {"kind": "ClusterSecretStore", "name": "vault"},
+            "dataFrom": [{"extract": {"key": "database"}}],
+        },
         "shared": {**shared, "data": plain},
         "property": {
             **store,

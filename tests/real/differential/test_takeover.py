@@ -17,12 +17,20 @@ from tests.real.kubernetes.test_installation import account_with, rights
 from tests.support.servers.eso.running import can_elect, operator
 from tests.support.servers.kube.crds import install
 from tests.support.servers.kube.running import KubeApi, Request
+from tests.support.servers.small_vault import SmallVault, small_vault
 
 pytestmark = [pytest.mark.slow, pytest.mark.differential]
 
 HOME = "external-secrets"
 WANTED = Installation(image="registry.example/syncret:1", namespace=HOME, replicas=2)
-KINDS = ("ExternalSecret", "PushSecret", "SecretStore", "ClusterSecretStore", "ClusterExternalSecret")
+KINDS = (
+    "ExternalSecret",
+    "PushSecret",
+    "SecretStore",
+    "ClusterSecretStore",
+    "ClusterExternalSecret",
+    "ClusterPushSecret",
+)
 SETTLED = 180.0
 WRITES = {"create", "update", "patch", "delete", "deletecollection"}
 
@@ -57,8 +65,8 @@ def waiting(api: KubeApi) -> Iterator[str]:
         yield from (f"{kind} {each['metadata']['name']}" for each in objects if not is_ready(each))
 
 
-def fill(api: KubeApi) -> None:
-    for document in (*namespaces(), *estate()):
+def fill(api: KubeApi, vault: SmallVault) -> None:
+    for document in (*namespaces(), *estate(vault.url)):
         metadata = document["metadata"]
         kind = document["kind"]
         path = "/api/v1/namespaces" if kind == "Namespace" else path_of(kind, metadata.get("namespace", ""))
@@ -72,15 +80,22 @@ def path_of(kind: str, namespace: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Generator[KubeApi]:
+def vault() -> Generator[SmallVault]:
+    """A Vault whose values are others at each read."""
+    with small_vault() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, vault: SmallVault) -> Generator[KubeApi]:
     """The cluster after the operator has synced all of it, and was stopped."""
     api = KubeApi()
     try:
         install(api)
         api.create("/api/v1/namespaces", {"metadata": {"name": HOME}})
         with operator(api, tmp_path_factory.mktemp("operator")):
-            fill(api)
-            until(lambda: len(every(api, "ExternalSecret")) >= 165, "all children", SETTLED, every=0.5)
+            fill(api, vault)
+            until(lambda: len(every(api, "ExternalSecret")) >= 175, "all children", SETTLED, every=0.5)
             until(lambda: not list(waiting(api)), "in sync", SETTLED, every=0.5)
         yield api
     finally:
@@ -98,13 +113,14 @@ def snapshot(api: KubeApi) -> dict[str, str]:
     }
 
 
-def test_nothing_would_change_and_nothing_does(filled: KubeApi, tmp_path: Path) -> None:
+def test_nothing_would_change_and_nothing_does(filled: KubeApi, vault: SmallVault, tmp_path: Path) -> None:
     api = filled
     documents = rights(WANTED)
     token = account_with(api, WANTED, documents)
     config = kubeconfig(api, token, tmp_path)
-    before = snapshot(api)
+    before, asked_before = snapshot(api), (len(vault.reads), len(vault.logins))
     assert len(before) >= 200
+    assert asked_before[0] >= len(NAMESPACES)
 
     told = syncret("migrate", "--kubeconfig", config, "-o", "json")
     report = json.loads(told.stdout)
@@ -130,6 +146,7 @@ def test_nothing_would_change_and_nothing_does(filled: KubeApi, tmp_path: Path) 
     moved = {name for name, version in after.items() if before.pop(name) != version}
     assert moved <= {f"ExternalSecret {each}/none" for each in NAMESPACES}, "not even a status"
     assert before == {}
+    assert (len(vault.reads), len(vault.logins)) == asked_before
 
 
 def _is_report(request: Request) -> bool:

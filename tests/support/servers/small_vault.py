@@ -78,7 +78,8 @@ class SmallVault:
         if token not in self.valid:
             return 403, {"errors": ["permission denied"]}
         if path == "auth/token/lookup-self":
-            return 200, {"data": {"ttl": 3600, "renewable": True}}
+            ends = {"ttl": 3600, "expire_time": "2036-01-01T00:00:00Z"}
+            return 200, {"data": {**ends, "renewable": True, "type": "service"}}
         if path == "auth/token/revoke-self":
             self.valid.discard(token)
             return 204, {}
