@@ -3,8 +3,8 @@
 A value counts as true as in Python, which is also Go's rule: not None, False, 0 or empty.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Literal, Never, TypeAlias
 
 from msgspec import Struct
 
@@ -15,8 +15,14 @@ Function: TypeAlias = Literal[
 """Each is a function of `fill` and of `helm`; the functions below say what it does."""
 
 
+_NOT_KNOWN: Final = "it is open what this is: write when(...) for `if`, each(...) for `for`"
+
+
 class Node(Struct, frozen=True):
     """Something that depends on values."""
+
+    def __bool__(self) -> bool:
+        raise TypeError(_NOT_KNOWN)
 
 
 class Value:
@@ -38,6 +44,12 @@ class Value:
 
     def __getitem__(self, name: str) -> "Value":
         return Value(self.root, (*self.path, name))
+
+    def __bool__(self) -> bool:
+        raise TypeError(_NOT_KNOWN)
+
+    def __iter__(self) -> Iterator[Never]:
+        raise TypeError(_NOT_KNOWN)
 
 
 class Root:
