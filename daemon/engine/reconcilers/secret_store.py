@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from msgspec import structs
+
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.base import GROUP
 from syncret.config.resources.kinds import PUSH_SECRET
@@ -48,7 +50,7 @@ class SecretStoreReconciler:
             context.store_summaries.forget(ref)
             context.memory.forget(ref)
             return Outcome()
-        store, now = stored.as_type(SecretStore), context.clock.now()
+        store, now = _without_provider(stored.as_type(SecretStore)), context.clock.now()
         step = next_step(
             store,
             self._probed.get(ref),
@@ -119,3 +121,9 @@ class SecretStoreReconciler:
             if not writes.observes:  # else what it found is not reported, and is found out once more
                 self._probed[stored.ref] = probed
         return await publish(self._context, writes, stored, report(store, probe, now, next_due=due))
+
+
+def _without_provider(store: SecretStore) -> SecretStore:
+    """The store without its provider's spec, which is the session's: a run that waits need not hold 15 MB."""
+    spec = structs.replace(store.spec, provider={name: {} for name in store.spec.provider})
+    return structs.replace(store, spec=spec)

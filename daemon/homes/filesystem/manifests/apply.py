@@ -29,8 +29,9 @@ from syncret.daemon.homes.contract import (
     RefusalReason,
     StorageUnavailable,
 )
-from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders, RememberedFile
+from syncret.daemon.homes.filesystem.manifests.folders import ManifestFolders
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest
+from syncret.daemon.homes.filesystem.manifests.remembered import RememberedFile
 from syncret.daemon.homes.filesystem.manifests.snapshot import Snapshot
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
@@ -246,7 +247,8 @@ class ManifestApplier:
         if manifest.content is not None and manifest.content.refused:
             raise Invalid(f"{ref}: its manifest is refused", manifest.content.refused)
         given = manifest.document
-        if given is None:  # it was applied, and its object was removed since: its file is stale
+        if given is None:  # it was applied, and its object was removed or replaced since
+            self._journal.stale.add(manifest.file)
             return
         if not self._outputs.writes_files(ref[:2]):  # between judging and commit nothing is awaited
             await self._put(ref, manifest, given, before)

@@ -14,7 +14,6 @@ from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeAlias
 
 from msgspec import Struct, structs
 
@@ -44,14 +43,12 @@ from syncret.daemon.homes.filesystem.manifests.reader import (
     followed,
     walk,
 )
+from syncret.daemon.homes.filesystem.manifests.remembered import RememberedFile, devices_below, roots
 from syncret.daemon.homes.filesystem.manifests.snapshot import Signature, Snapshot
-from syncret.daemon.homes.filesystem.output.files import FolderIdentity, folder_identity, identity_of
+from syncret.daemon.homes.filesystem.output.files import folder_identity, identity_of
 
+_TIMES = 5
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
-
-
-RememberedFile: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
-"""What a file with that signature said; None where that is not known any more."""
 
 
 class _Known(Struct):
@@ -62,7 +59,7 @@ class _Known(Struct):
     """Whether the file is old enough that its next change will show in the signature."""
     remembered: bool = False
     digest: bytes = b""
-    """Of all that it holds; empty if it was not read."""
+    """Of all that it holds; empty if it was not read, or is to be parsed again."""
 
     @property
     def says_nothing(self) -> bool:
@@ -110,12 +107,12 @@ class ManifestFolders:
         self._skip = skip
         self._reader = reader
         self._trusted = dict(remembered or {})
-        self._roots = _roots(paths, self._trusted)
+        self._roots = roots(paths, self._trusted)
         self._told_roots = dict(self._roots)
         self._remembered = self._trusted.keys() - self._roots.keys()
         self._remedies = Remedies(once=once, former=former)
         self._known: dict[str, _Known] = {}
-        self._devices = {path: _devices_below(path, self._trusted) for path in paths}
+        self._devices = {path: devices_below(path, self._trusted) for path in paths}
         self._incumbent: dict[ObjectRef, str] = {}
         self._changed = True
         self._emptied: set[str] = set()
@@ -252,6 +249,11 @@ class ManifestFolders:
                 self._remembered.add(file)
                 yield file, known.signature, known.last_good.values()
 
+    def distrust(self, files: Collection[str]) -> None:
+        """Parse these files again when they are read next, also if they hold the same."""
+        for file in files & self._known.keys():
+            self._known[file].digest = b""
+
     def line_of(self, manifest: Manifest, field: str, text_line: int) -> int:
         """The line of a field in the file of an object; that of the object where it cannot be told."""
         return line_of(self._reader, manifest, field, text_line)
@@ -334,10 +336,15 @@ class ManifestFolders:
         settled = stat.S_ISREG(status.st_mode) and abs(time.time_ns() - youngest) >= _RACY_NS
         data = self._data(file, source)
         digest = b"" if isinstance(data, HomeProblem) else blake2b(data, digest_size=16).digest()
-        is_same = known is not None and digest and (known.digest, known.signature) == (digest, signature)
-        if known is not None and is_same and not forced:
-            known.settled = settled
-            self._changed = self._changed or settled  # it can be remembered now
+        if (
+            known is not None
+            and digest
+            and known.digest == digest
+            and known.signature[_TIMES:] == signature[_TIMES:]
+        ):
+            is_new = settled or known.signature != signature  # and can be remembered so
+            self._changed = self._changed or is_new
+            self._known[file] = structs.replace(known, signature=signature, settled=settled, remembered=False)
             return
         self._changed = True
         last_good = known.last_good if known is not None else {}
@@ -378,20 +385,3 @@ def _troubled(problems: Sequence[HomeProblem]) -> list[str]:
     return [
         each.source for each in problems if each.problem.fatal and not isinstance(each.problem, ForeignLink)
     ]
-
-
-def _devices_below(folder: str, said: Mapping[str, RememberedFile]) -> frozenset[int]:
-    """The file systems on which a folder and the manifests below it were in a former life."""
-    return frozenset(signature[0] for file, (signature, _) in said.items() if is_below(file, [folder]))
-
-
-def _roots(paths: Sequence[str], said: Mapping[str, RememberedFile]) -> dict[str, FolderIdentity]:
-    """Which folders the paths were in a former life; what is remembered of a file has more numbers."""
-    roots: dict[str, FolderIdentity] = {}
-    for path in paths:
-        match said.get(path):
-            case ((device, inode, birth), _):
-                roots[path] = device, inode, birth
-            case _:
-                pass
-    return roots

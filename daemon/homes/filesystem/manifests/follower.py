@@ -150,17 +150,23 @@ class ManifestFollower:
         What seems to be gone is looked at again a moment later: a file that is being replaced is not deleted.
         """
         async with self._looking:
-            touched = {*touched, *self._journal.stale}
-            self._journal.stale.clear()
-            changed = await asyncio.to_thread(self._folders.refresh, touched, largest=_QUICK)
-            if self._folders.postponed:
-                if changed:
-                    await self._take(touched)
-                with short_turns():
-                    changed = await asyncio.to_thread(self._folders.refresh, self._folders.postponed)
-            due = self._grace.is_due(asyncio.get_running_loop().time())
-            if changed or due or self._failed or self._following.credentials:
+            await self._look(touched)
+            if self._journal.stale:  # the document of an object that is wanted again was let go
+                await self._look()
+
+    async def _look(self, touched: Collection[str] = ()) -> None:
+        self._folders.distrust(self._journal.stale)
+        touched = {*touched, *self._journal.stale}
+        self._journal.stale.clear()
+        changed = await asyncio.to_thread(self._folders.refresh, touched, largest=_QUICK)
+        if self._folders.postponed:
+            if changed:
                 await self._take(touched)
+            with short_turns():
+                changed = await asyncio.to_thread(self._folders.refresh, self._folders.postponed)
+        due = self._grace.is_due(asyncio.get_running_loop().time())
+        if changed or due or self._failed or self._following.credentials:
+            await self._take(touched)
 
     async def _take(self, touched: Collection[str]) -> None:
         """Apply what the folders say now."""

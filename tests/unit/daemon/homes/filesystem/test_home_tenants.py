@@ -185,7 +185,12 @@ async def test_a_version_that_may_not_write_its_target_leaves_the_last_good_one(
         assert found.document["spec"]["target"]["name"] == "given"
 
 
-async def test_the_owner_of_a_namespace_wins(tenants: Tenants, problems: Problems) -> None:
+@pytest.mark.parametrize("age", [pytest.param(0, id="old files"), pytest.param(2 * 10**9, id="young files")])
+async def test_the_owner_of_a_namespace_wins(
+    tenants: Tenants, problems: Problems, monkeypatch: pytest.MonkeyPatch, age: int
+) -> None:
+    """What another file said all the while is parsed again once it counts: its document was let go."""
+    monkeypatch.setattr("syncret.daemon.homes.filesystem.manifests.folders._RACY_NS", age)
     main = tenants.put("main/a.yaml", STORE % ("SecretStore", "store", "team-a"))
     async with tenants.opened() as home:
         before = await existing(home, store("team-a"))
