@@ -9,11 +9,12 @@ import msgspec
 
 from syncret.config.durations import format_duration
 from syncret.config.manifests.references import Reference, references
-from syncret.config.meta import Document, GroupKind, ObjectRef, member
+from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.kinds import CONFIG_MAP, SECRET, role_of
 from syncret.config.settings import Settings
 from syncret.daemon.cli.cluster.asking import ask, found, missing_rights, named
 from syncret.daemon.cli.cluster.knowledge import due, failures, last_error
+from syncret.daemon.cli.cluster.pods import command_for
 from syncret.daemon.cli.daemon_client import Answer
 from syncret.daemon.core.explain.explain import Attempt, ExplainInput, explain
 from syncret.daemon.core.plan.actions import LastError
@@ -23,11 +24,6 @@ from syncret.daemon.homes.kubernetes.user import ClusterEvent, NotAllowed, UserC
 EVENTS: Final = 5
 """The newest ones."""
 
-PODS: Final = "app.kubernetes.io/name=syncret"
-"""The label of Pods that `syncret export manifests` makes, of whatever name."""
-
-_POD: Final = GroupKind("", "Pod")
-_LEASE: Final = GroupKind("coordination.k8s.io", "Lease")
 _READ_BY_NAME: Final = (SECRET.group_kind, CONFIG_MAP.group_kind)
 
 
@@ -54,7 +50,7 @@ async def _explained(cluster: UserCluster, settings: Settings, stored: StoredObj
             told = msgspec.structs.replace(told, next=attempt)
         answer = msgspec.to_builtins(told)
     notes = [note async for note in _notes(cluster, stored)]
-    where = await _process(cluster, settings, stored.ref)
+    where = await command_for(cluster, settings, stored.ref)
     return {
         **answer,
         "notes": [*answer["notes"], *notes],
@@ -169,38 +165,3 @@ def _state(store: Document) -> str:
         str(ready.get("status")), "not looked at yet"
     )
     return f"{verdict}; class {controller}" if controller else f"{verdict}; of the default class"
-
-
-async def _process(cluster: UserCluster, settings: Settings, ref: ObjectRef) -> Answer:
-    """The command that asks the daemon, and what is not certain about it."""
-    note = ""
-    pods = [
-        pod
-        for pod in await cluster.list(_POD, labels=PODS) or ()
-        if member(pod.document, "status").get("phase") == "Running"
-    ]
-    if pods:
-        place, pod = pods[0].ref.namespace, pods[0].ref.name
-        if len(pods) > 1:
-            active = await _active(cluster, settings, place)
-            pod = next((each.ref.name for each in pods if active.startswith(f"{each.ref.name}_")), pod)
-            note = "" if active.startswith(f"{pod}_") else "of several replicas only the active one knows"
-    else:
-        place, pod = "syncret", "deploy/syncret"
-        note = "if it is installed there: no Pod of it was found"
-    names = f"{ref.kind}/{ref.name}" + (f" -n {ref.namespace}" if ref.namespace else "")
-    context = f" --context {cluster.context}" if cluster.context else ""
-    command = f"kubectl{context} exec -n {place} {pod} -- syncret explain {names}"
-    return {"command": command, "note": note}
-
-
-async def _active(cluster: UserCluster, settings: Settings, namespace: str) -> str:
-    """Who holds the Lease of the replicas; empty where that cannot be known."""
-    lease = ObjectRef(*_LEASE, namespace, settings.lease_name)
-    try:
-        stored = await cluster.get(lease)
-    except NotAllowed as error:
-        cluster.note(error)
-        return ""
-    holder = None if stored is None else member(stored.document, "spec").get("holderIdentity")
-    return str(holder or "")

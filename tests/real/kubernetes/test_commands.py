@@ -139,10 +139,18 @@ def test_explain_names_the_secret_that_is_missing(admin: Ask, cluster: Cluster) 
 
 def test_the_command_for_the_process_names_the_active_pod(admin: Ask, cluster: Cluster, api: KubeApi) -> None:
     place = api.namespace()
-    for name in ("one", "two"):
-        pod = {
+    arguments = {
+        "one": ["run", "--kubernetes"],
+        "two": ["run", "--kubernetes"],
+        "eso": ["--concurrent=1"],
+        "hook": ["run", "--kubernetes", "--only", "webhook"],
+    }
+    for name, args in arguments.items():
+        proxy = {"name": "proxy", "image": "none"}
+        ours = {"name": "syncret", "image": "none", "args": args}
+        pod: Document = {
             "metadata": {"name": name, "labels": STARTED},
-            "spec": {"containers": [{"name": "syncret", "image": "none"}]},
+            "spec": {"containers": [proxy, ours]},
         }
         api.create(f"/api/v1/namespaces/{place}/pods", pod)
         running = {"status": {"phase": "Running"}}
@@ -152,9 +160,12 @@ def test_the_command_for_the_process_names_the_active_pod(admin: Ask, cluster: C
     try:
         told = admin("explain", "es/e").stdout
     finally:
-        for name in ("one", "two"):
+        for name in arguments:
             api.request("DELETE", f"/api/v1/namespaces/{place}/pods/{name}", {"gracePeriodSeconds": 0})
-    assert f"kubectl exec -n {place} two -- syncret explain ExternalSecret/e -n {cluster.namespace}" in told
+    assert (
+        f"kubectl exec -n {place} two -c syncret -- syncret explain ExternalSecret/e -n {cluster.namespace}"
+        in told
+    )
 
 
 @pytest.mark.usefixtures("controller")
