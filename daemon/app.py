@@ -13,10 +13,11 @@ from syncret.config.settings import Settings
 from syncret.daemon.core.plan import fan_out
 from syncret.daemon.core.plan.actions import Action, Options
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.engine import Engine, work_queue
+from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.held_writes import HeldRecord
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import Faults, Observer
+from syncret.daemon.engine.queue.from_settings import work_queue
 from syncret.daemon.engine.reconciler import Reconciler
 from syncret.daemon.engine.reconcilers.context import (
     EventRecorder,

@@ -24,7 +24,6 @@ from syncret.config.settings import Settings
 from syncret.daemon.core.plan.actions import LastError, last_error
 from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.core.schedule.refresh import Periodic
-from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.held_writes import HeldBack, HeldRecord, HeldWrites
 from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import NullObserver, Observer, Repeat, Run
@@ -36,6 +35,9 @@ from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
 from syncret.daemon.homes.contract import Conflict, Forbidden, Home, HomeError, Invalid
 from syncret.providers.errors import Malformed, SyncError
+
+LAST_RUNS: Final = 3.0
+"""Seconds that a run has left once its object is another replica's."""
 
 _STARTED_AT_ONCE: Final = 16
 """Runs that are started before the loop may turn."""
@@ -211,8 +213,16 @@ class Engine:
             await self._home.ownership_changed()
             self._leave_to_others(*self._owed, *self._failures)
             self._waker.reassign()
+            if self._runs:
+                self._loop.call_later(LAST_RUNS, self._end_runs_of_others)
             if self.held.has_ended():
                 self.requeue_all()
+
+    def _end_runs_of_others(self) -> None:
+        """Cancel runs of objects that another replica has been acting on for a while: a store may hang."""
+        for ref, task in self._runs.items():
+            if not self._home.owns(ref):
+                task.cancel()
 
     def _leave_to_others(self, *refs: ObjectRef) -> None:
         """Forget what runs of these objects came to, as far as they are another's now: it reports its own."""
@@ -386,10 +396,3 @@ class Engine:
 
     def __repr__(self) -> str:
         return f"<Engine {self.queue!r} failing={len(self._failures)}>"
-
-
-def work_queue(clock: Clock, settings: Settings) -> WorkQueue:
-    """A queue with the limits of these settings."""
-    return WorkQueue(
-        clock, workers=settings.workers, lane_cap=settings.store_workers, waits=settings.store_waits
-    )

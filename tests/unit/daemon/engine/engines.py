@@ -9,8 +9,9 @@ from typing import Any
 from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.engine.engine import Engine, work_queue
+from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.queue.from_settings import work_queue
 from syncret.daemon.engine.reconciler import Dependency, Outcome
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject, WatchEvent

@@ -149,7 +149,7 @@ async def test_a_run_goes_on_when_its_object_becomes_anothers_and_is_the_last(
     ended: list[str] = []
 
     async def slow(ref: ObjectRef, run: int) -> Outcome:
-        await asyncio.sleep(10)
+        await asyncio.sleep(7)
         ended.append(ref.name)
         return Outcome(next_due=clock.now() + HOUR)
 
@@ -165,6 +165,35 @@ async def test_a_run_goes_on_when_its_object_becomes_anothers_and_is_the_last(
         home.assign()
         await asyncio.sleep(60)
         assert runs(world) == ["a", "a"]
+
+
+async def test_a_run_that_hangs_is_ended_soon_after_its_object_became_anothers(
+    home: Shared, start: Start, clock: Clock
+) -> None:
+    ended: list[str] = []
+    hangs = True
+
+    async def hanging(ref: ObjectRef, run: int) -> Outcome:
+        if hangs or ref.name == "b":
+            await asyncio.sleep(60)
+        ended.append(ref.name)
+        return Outcome(next_due=clock.now() + HOUR)
+
+    async with start(hanging) as world:
+        await world.create("a")
+        await world.create("b")
+        await asyncio.sleep(5)
+        home.assign("a")
+        await asyncio.sleep(2)
+        assert world.engine.queue.stats().running == 2
+        await asyncio.sleep(2)
+        assert world.engine.queue.stats().running == 1, "b is still ours"
+        assert world.engine.due(ref("a")) is None
+        hangs = False
+        home.assign()
+        await asyncio.sleep(60)
+        assert sorted(ended) == ["a", "b"]
+        assert runs(world).count("a") == 2
 
 
 async def test_what_a_run_came_to_is_not_reported_over_what_another_replica_reported(

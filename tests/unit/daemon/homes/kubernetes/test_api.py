@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from syncret.config.meta import Document
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.logins import FileToken, FixedHeaders
@@ -129,8 +130,13 @@ async def test_the_server_is_told_which_replica_asks(tmp_path: Path, pod: str, e
         config = tmp_path / "config"
         cluster = {"name": "c", "cluster": {"server": url}}
         context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
-        user = {"name": "u", "user": {}}
-        document = {"current-context": "c", "contexts": [context], "clusters": [cluster], "users": [user]}
+        user: Document = {"name": "u", "user": {}}
+        document: Document = {
+            "current-context": "c",
+            "contexts": [context],
+            "clusters": [cluster],
+            "users": [user],
+        }
         config.write_text(json.dumps(document))
         chosen = own_access(str(config), "", {"POD_NAME": pod})
         async with http_to(chosen) as http:
