@@ -9,6 +9,9 @@ import yaml
 
 from syncret.config.errors import ConfigError
 from syncret.config.meta import Document
+from syncret.daemon.cli.parser.arguments import parser
+from syncret.daemon.cli.parser.eso_flags import passed_over
+from syncret.daemon.cli.settings import settings_of_daemon
 from syncret.daemon.install.chart.read import Release, installation_of
 from syncret.daemon.install.render import render
 from syncret.providers.registry import Registry
@@ -50,6 +53,16 @@ def test_helm_makes_the_objects_that_are_rendered(name: str) -> None:
     assert found.keys() == expected.keys()
     for key, each in expected.items():
         assert found[key] == each
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_daemon_takes_the_arguments_that_it_is_started_with(name: str) -> None:
+    for each in rendered(complete(CASES[name])):
+        if each["kind"] == "Deployment":
+            container = each["spec"]["template"]["spec"]["containers"][0]
+            kept, _ = passed_over(container["args"])
+            settings = settings_of_daemon(parser().parse_args(kept))
+            assert settings.kubernetes
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,8 @@ class KubeApi:
     def audited(self, namespace: str, account: str) -> list[Request]:
         """What a ServiceAccount has asked for until now, each request once it was answered."""
         user = f"system:serviceaccount:{namespace}:{account}"
-        lines = (self._folder / "audit.log").read_bytes().splitlines()
+        written = (self._folder / "audit.log").read_bytes()
+        lines = written[: written.rfind(b"\n") + 1].splitlines()  # the last one may be half written
         events = (msgspec.json.decode(line, type=_Event) for line in lines if user.encode() in line)
         return [event.request for event in events if event.user.username == user]
 
