@@ -45,6 +45,7 @@ examples:
   syncret run -f manifests/ --output-dir out    keep everything in sync
   syncret status                                how is the running daemon doing?
   syncret explain ExternalSecret/database       where does each key come from?
+  syncret migrate                               what would a takeover from ESO change?
 
 `syncret COMMAND --help` describes each command.
 

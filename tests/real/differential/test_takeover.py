@@ -135,6 +135,16 @@ def test_nothing_would_change_and_nothing_does(filled: KubeApi, vault: SmallVaul
 
     asked = len(api.audited(HOME, WANTED.account))
     flags = ("--kubernetes", "--set", f"kubeconfig={config}", "--enable-leader-election")
+    with daemon(tmp_path, None, *flags, "--set", "observe=true", POD_NAMESPACE=HOME) as process:
+        process.until(lambda: process.metric("syncret_first_pass_seconds") > 0, "looked at everything")
+        assert process.status_document()["observing"] == "the setting observe is on"
+        assert process.metric("syncret_observed_writes") == 0
+        assert process.stop() == 0
+    since = api.audited(HOME, WANTED.account)[asked:]
+    assert [each for each in since if each.verb in WRITES] == [], "not even a Lease"
+    assert snapshot(api) == before
+    reads = len(vault.reads)
+
     with daemon(tmp_path, None, *flags, POD_NAMESPACE=HOME) as process:
         process.until(lambda: process.get("/readyz") == "ok\n", "ready")
         process.until(lambda: process.metric("syncret_first_pass_seconds") > 0, "looked at everything")
@@ -147,6 +157,7 @@ def test_nothing_would_change_and_nothing_does(filled: KubeApi, vault: SmallVaul
     assert moved <= {f"ExternalSecret {each}/none" for each in NAMESPACES}, "not even a status"
     assert before == {}
     assert (len(vault.reads), len(vault.logins)) == asked_before
+    assert reads == asked_before[0]
 
 
 def _is_report(request: Request) -> bool:
