@@ -6,7 +6,6 @@ supervisor to start it anew: an engine that no longer hears of changes must not 
 """
 
 import asyncio
-import math
 import random
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -31,7 +30,7 @@ from syncret.daemon.engine.queue.waiting import CurrentRun, current_run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
 from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import rules_of
-from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, Waker
+from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, RunRequest, Waker
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
 from syncret.daemon.homes.contract import Conflict, Forbidden, Home, HomeError, Invalid
 from syncret.providers.errors import Malformed, SyncError
@@ -255,11 +254,11 @@ class Engine:
             return
         begin = self._loop.time()
         request = self._waker.run_begins(ref)
-        since, asked_at = (item.since, -math.inf) if request is None else request
+        since, asked_at, urgent = request or RunRequest(item.since)
         run = CurrentRun(self.queue, ref, since, asked_at)
         current_run.set(run)
         try:
-            outcome = await self._outcome(ref, urgent=request is not None)
+            outcome = await self._outcome(ref, urgent=urgent)
             seconds = self._loop.time() - begin
             if outcome is None:
                 self._observer.repeats(Repeat(ref, item.waited, seconds))

@@ -34,6 +34,8 @@ class RunRequest(NamedTuple):
 
     since: float
     asked_at: float = -inf
+    urgent: bool = False
+    """Whether it goes before what time or the start asks for, its writes too."""
 
 
 _NO_REQUEST: Final = RunRequest(-inf)
@@ -134,7 +136,9 @@ class Waker:
             since = self._loop.time()
         former = self._requests.get(ref, _NO_REQUEST)
         self._requests[ref] = RunRequest(
-            max(since, former.since), max(since, former.asked_at) if asked else former.asked_at
+            max(since, former.since),
+            max(since, former.asked_at) if asked else former.asked_at,
+            urgent or former.urgent,
         )
         self._queue.add(ref, urgent=urgent, lanes=self.lanes(ref), since=since)
 

@@ -119,6 +119,8 @@ class Limiter:
         self._max_wait = max_wait
         self._waiters: dict[asyncio.Future[None], None] = {}
         """In their order; an empty deque takes ten times the memory, and there are thousands of stores."""
+        self._urgent: dict[asyncio.Future[None], None] = {}
+        """Those that go first."""
         self._timer: asyncio.TimerHandle | None = None
         self._calls = 0
         self._waited = 0.0
@@ -129,14 +131,15 @@ class Limiter:
         self._bucket.configure(rate, burst, self._loop.time())
         self._grant()
 
-    async def take(self) -> float:
+    async def take(self, *, urgent: bool = False) -> float:
         """Wait until one call may start; returns the seconds. Raises Throttled while closed for long."""
         begin = self._loop.time()
-        delay = self._bucket.delay(begin, ahead=len(self._waiters))
+        line = self._urgent if urgent else self._waiters
+        delay = self._bucket.delay(begin, ahead=len(line))
         if self._closed():
             raise self._throttled_error(delay)
-        if delay or self._waiters:
-            await self._wait()
+        if delay or self._urgent or self._waiters:
+            await self._wait(line)
         else:
             self._bucket.spend()
         waited = self._loop.time() - begin
@@ -151,9 +154,10 @@ class Limiter:
         self._bucket.throttled(now, retry_after)
         delay = self._bucket.delay(now)
         if self._closed():
-            for waiter in self._waiters:
+            for waiter in (*self._urgent, *self._waiters):
                 if not waiter.done():
                     waiter.set_exception(self._throttled_error(delay))
+            self._urgent.clear()
             self._waiters.clear()
         self._grant()
         return delay
@@ -166,7 +170,8 @@ class Limiter:
         now = self._loop.time()
         closed = max(0.0, self._bucket.closed_until - now)
         rate = self._bucket.effective()
-        return LimiterStats(self._calls, self._waited, self._throttled, len(self._waiters), rate, closed)
+        waiting = len(self._urgent) + len(self._waiters)
+        return LimiterStats(self._calls, self._waited, self._throttled, waiting, rate, closed)
 
     def _closed(self) -> bool:
         return self._bucket.closed_until - self._loop.time() > self._max_wait
@@ -175,9 +180,9 @@ class Limiter:
         message = f"the secret manager asked for fewer calls; the next one may start in {delay:.0f} s"
         return Throttled(message, retry_after=delay)
 
-    async def _wait(self) -> None:
+    async def _wait(self, line: dict[asyncio.Future[None], None]) -> None:
         waiter: asyncio.Future[None] = self._loop.create_future()
-        self._waiters[waiter] = None
+        line[waiter] = None
         self._grant()
         try:
             await waiter
@@ -185,7 +190,7 @@ class Limiter:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 self._bucket.refund()
             else:
-                self._waiters.pop(waiter, None)
+                line.pop(waiter, None)
             self._grant()
             raise
 
@@ -194,13 +199,13 @@ class Limiter:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        while self._waiters:
+        while line := self._urgent or self._waiters:
             delay = self._bucket.delay(self._loop.time())
             if delay:
                 self._timer = self._loop.call_later(delay, self._grant)
                 return
-            waiter = next(iter(self._waiters))
-            del self._waiters[waiter]
+            waiter = next(iter(line))
+            del line[waiter]
             if not waiter.done():
                 self._bucket.spend()
                 waiter.set_result(None)

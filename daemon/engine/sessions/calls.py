@@ -115,6 +115,8 @@ class CallRequest(Struct, frozen=True):
     """Whether no answer ends the call: what may have reached the server would be done twice."""
     no_answer: str = ""
     """How the error of the time limit begins, if not as usual."""
+    urgent: bool = False
+    """Whether it goes before other calls of its store: an object was changed, or an operator asks."""
     askers: list[RunAnswers] | None = None
     """The runs that it is made for; None: the current one."""
     payers: Collection[SyncWork] = ()
@@ -199,7 +201,7 @@ class CallPath(Struct, frozen=True, kw_only=True):
         connections, store = self.around.network.connections, str(self.store)
         await share.may_send()
         with share.held_up():
-            waited = await self.memory.limiter.take()
+            waited = await self.memory.limiter.take(urgent=request.urgent)
             if waited:
                 self.around.observer.waited(self.store, waited)
             await connections.begin(store)

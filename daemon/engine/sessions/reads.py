@@ -180,7 +180,7 @@ MAX_BATCH_WAIT: Final = 0.25
 class Batch:
     """Keys of one call; open for more until the window closes or it is full."""
 
-    __slots__ = ("askers", "begin", "full", "keys", "namespace", "payers", "share", "task", "users")
+    __slots__ = ("askers", "begin", "full", "keys", "namespace", "payers", "share", "task", "urgent", "users")
 
     def __init__(self, namespace: str) -> None:
         self.namespace = namespace
@@ -190,6 +190,7 @@ class Batch:
         """Callers that have still to take their values."""
         self.share: Share | None = None
         """The memory that the answer takes."""
+        self.urgent = False
         self.begin = inf
         """When the last request was sent."""
         self.keys: list[RemoteKey] = []
@@ -297,6 +298,7 @@ class ReadBatcher:
                 batch.payers.append(payer)
                 if run is not None:
                     batch.askers.append(run.answers)
+                    batch.urgent = batch.urgent or run.asked_at > -inf
             batches.setdefault(batch, []).append(key)
         if shared:
             on_shared(shared)

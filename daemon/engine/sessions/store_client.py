@@ -146,7 +146,14 @@ class Connection:
                 batch.begins()
                 return await reader.fetch(keys)
 
-            request = CallRequest("read", keys, batch.namespace, askers=batch.askers, payers=batch.payers)
+            request = CallRequest(
+                "read",
+                keys,
+                batch.namespace,
+                urgent=batch.urgent,
+                askers=batch.askers,
+                payers=batch.payers,
+            )
             return await self._calls.call(request, send, hold=batch.hold)
 
 

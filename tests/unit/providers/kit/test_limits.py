@@ -198,3 +198,20 @@ async def test_a_higher_rate_counts_for_those_who_wait() -> None:
     limiter.configure(10, 1)
     await waiting
     assert now() == pytest.approx(1.08, abs=0.03)
+
+
+async def test_urgent_calls_go_first() -> None:
+    limiter = Limiter(1, 1)
+    await limiter.take()
+    begun: list[str] = []
+
+    async def call(name: str, *, urgent: bool) -> None:
+        await limiter.take(urgent=urgent)
+        begun.append(name)
+
+    async with asyncio.TaskGroup() as group:
+        for name in ("a", "b", "urgent", "urgent too"):
+            group.create_task(call(name, urgent=name.startswith("urgent")))
+            await asyncio.sleep(0)
+        assert limiter.stats().waiting == 4
+    assert begun == ["urgent", "urgent too", "a", "b"]
