@@ -138,11 +138,14 @@ class UserCluster:
     async def events(
         self, namespace: str = "", *, of: ObjectRef | None = None
     ) -> Mapping[ObjectRef, Sequence[ClusterEvent]]:
-        """The events of a namespace or of all, or those of one object, the newest first; none if denied."""
+        """Warnings of a namespace or of all, or what was told of one object, the newest first.
+
+        None if that may not be listed.
+        """
         resource = await self._resources.find(_EVENT)
         if resource is None:
             return {}
-        params: dict[str, str] = {}
+        params = {"fieldSelector": "type=Warning"}
         if of is not None:  # those of cluster-scoped objects are in `default`
             namespace = of.namespace or "default"
             named = {"kind": of.kind, "name": of.name}
