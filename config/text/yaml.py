@@ -6,6 +6,7 @@ nesting and aliases are bounded. The line of a field is looked up in the text on
 
 import re
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -20,7 +21,9 @@ from syncret.config.text.json import json_values
 from syncret.config.text.yaml_lines import Lines
 from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, resolve
 
-_MARKER: Final = re.compile(r"\n---(?=\s|\Z)")  # begins with plain text: that is found ten times as fast as ^
+_MARKER: Final = re.compile(
+    rb"\n---(?=\s|\Z)"
+)  # begins with plain text: that is found ten times as fast as ^
 # Possessive quantifiers: the text is untrusted, and nothing may be matched a second time in another way.
 _NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
 _DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
@@ -90,7 +93,8 @@ def parse_text(
         for line, chunk, value, problems in json_values(text, longest=limits.document, values=limits.values):
             yield _json_document(line, chunk, value, problems, limits)
         return
-    for line, chunk in _split(text):
+    del text  # of many documents one is decoded at a time
+    for line, chunk in _split(data):
         if not at_line or line <= at_line < line + chunk.count("\n") + 1:
             yield _yaml_document(chunk, line, limits)
 
@@ -126,16 +130,16 @@ def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
     return LoadedMapping({}, Lines("", 0), tuple(problems))
 
 
-def _split(text: str) -> Iterator[tuple[int, str]]:
+def _split(data: bytes) -> Iterator[tuple[int, str]]:
     """Line and text of each document that is not empty; directives belong to the document after them."""
-    first = (0,) if text.startswith("---") and not text[3:4].strip() else ()
-    later = (match.start() + 1 for match in _MARKER.finditer(text))  # where the line begins in the text
-    start, line = 0, 1
-    for end in chain(first, later, (len(text),)):
+    start, line = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0, 1
+    first = (start,) if data.startswith(b"---", start) and not data[start + 3 : start + 4].strip() else ()
+    later = (match.start() + 1 for match in _MARKER.finditer(data))  # where the line begins
+    for end in chain(first, later, (len(data),)):
         if end == start:
             continue
-        chunk = text[start:end]
-        if "%" in chunk and end < len(text) and _DIRECTIVES.fullmatch(chunk):
+        chunk = data[start:end].decode()
+        if "%" in chunk and end < len(data) and _DIRECTIVES.fullmatch(chunk):
             continue
         if not _NOTHING.fullmatch(chunk):
             yield line, chunk
@@ -146,7 +150,7 @@ def _split(text: str) -> Iterator[tuple[int, str]]:
 def _yaml_document(text: str, line: int, limits: Limits) -> ParsedDocument:
     if len(text) > limits.document:
         return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
-    constructor = Constructor(aliased=limits.aliased, depth=limits.depth)
+    constructor = Constructor(aliased=limits.aliased, depth=limits.depth, has_anchors="&" in text)
     try:
         check_shape(text, limits.depth, limits.values)
         node = compose(text)

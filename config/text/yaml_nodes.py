@@ -88,8 +88,10 @@ def compose(text: str) -> Node | None:
 class Constructor:
     """Builds the value of one node tree. Aliases may repeat at most `aliased` values."""
 
-    def __init__(self, *, aliased: int, depth: int) -> None:
+    def __init__(self, *, aliased: int, depth: int, has_anchors: bool = True) -> None:
+        """Without anchors nothing can be repeated, and nothing is counted."""
         self.duplicates: list[Duplicate] = []
+        self._has_anchors = has_anchors
         self._aliased = aliased
         self._depth = depth
         self._seen: set[int] = set()
@@ -98,7 +100,7 @@ class Constructor:
     def value(self, node: Node, path: Path = None) -> Json:
         """The JSON value. Raises Fault."""
         if isinstance(node, ScalarNode):
-            if len(node.value) > _LONG:
+            if self._has_anchors and len(node.value) > _LONG:
                 self._count(node, len(node.value) // _LONG)
             return scalar(node)
         identity = id(node)
@@ -110,7 +112,8 @@ class Constructor:
             raise Fault(
                 f"is nested deeper than {self._depth} levels", node.start_mark.line, "write it flatter"
             )
-        self._count(node, len(node.value) + 1)
+        if self._has_anchors:
+            self._count(node, len(node.value) + 1)
         self._open.add(identity)
         result: Json
         if isinstance(node, MappingNode):
