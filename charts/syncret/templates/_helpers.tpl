@@ -18,8 +18,8 @@ image: {{ toJson ((fail "image.repository: is that of another program (name that
 {{- else }}
 image: {{ toJson (printf "%s:%s" (or $.Values.global.repository $.Values.image.repository (fail "image.repository: is missing (there is no default: push the image to a registry)")) (or $.Values.image.tag $.Chart.AppVersion)) }}
 {{- end }}
-name: {{ toJson (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-") }}
-app: {{ toJson (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") }}
+name: {{ toJson (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-") }}
+app: {{ toJson (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-") }}
 namespace: {{ toJson (or $.Values.namespaceOverride $.Release.Namespace) }}
 labels: {{ toJson (include "syncret.merged" (list (dict "helm.sh/chart" (printf "%s-%s" $.Chart.Name $.Chart.Version) "app.kubernetes.io/version" $.Chart.AppVersion "app.kubernetes.io/managed-by" $.Release.Service) $.Values.commonLabels) | fromJson) }}
 replicas: {{ $.Values.replicaCount | toJson }}
@@ -252,7 +252,7 @@ pod:
   containers: {{ toJson (or $.Values.extraContainers list) }}
 deployment:
   create: {{ $.Values.createOperator | toJson }}
-  name: {{ toJson (printf "%s-controller" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-")) }}
+  name: {{ toJson (printf "%s-controller" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-")) }}
   container: syncret
   annotations: {{ toJson (or $.Values.deploymentAnnotations dict) }}
   revision_history_limit: {{ $.Values.revisionHistoryLimit | toJson }}
@@ -268,7 +268,7 @@ metrics_service: null
 {{- end }}
 {{- if $.Values.podDisruptionBudget.enabled }}
 disruption_budget:
-  name: {{ toJson (or $.Values.podDisruptionBudget.nameOverride (printf "%s-pdb" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-"))) }}
+  name: {{ toJson (or $.Values.podDisruptionBudget.nameOverride (printf "%s-pdb" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-"))) }}
   min_available: {{ $.Values.podDisruptionBudget.minAvailable | toJson }}
   max_unavailable: {{ $.Values.podDisruptionBudget.maxUnavailable | toJson }}
 {{- else }}
@@ -312,13 +312,13 @@ service_monitor:
 {{- end }}
 {{- if $.Values.metrics.listen.secure.enabled }}
     tlsConfig:
-      serverName: {{ toJson (printf "%s-metrics.%s.svc" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-") (or $.Values.namespaceOverride $.Release.Namespace)) }}
+      serverName: {{ toJson (printf "%s-metrics.%s.svc" (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-") (or $.Values.namespaceOverride $.Release.Namespace)) }}
 {{- end }}
 {{- if $.Values.metrics.listen.auth.enabled }}
     authorization:
       type: Bearer
       credentials:
-        name: {{ toJson (printf "%s-token" (or $.Values.serviceAccount.name (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 63 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-"))) }}
+        name: {{ toJson (printf "%s-token" (or $.Values.serviceAccount.name (trunc 40 (or $.Values.fullnameOverride (ternary $.Release.Name (printf "%s-%s" $.Release.Name (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-")) (not (not (contains (trunc 40 (or $.Values.nameOverride "syncret") | trimSuffix "-") $.Release.Name))))) | trimSuffix "-"))) }}
         key: token
 {{- end }}
 {{- else }}

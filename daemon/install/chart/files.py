@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from syncret.config.catalog import Catalog
+from syncret.daemon.install.chart.inputs import HELM
 from syncret.daemon.install.chart.keys import Key, Keys
-from syncret.daemon.install.chart.mapping import HELM, MAPPING
+from syncret.daemon.install.chart.mapping import MAPPING
 from syncret.daemon.install.chart.notes import notes
 from syncret.daemon.install.chart.read import NAME
 from syncret.daemon.install.chart.schema import schema

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from syncret.daemon.install.chart.inputs import HELM
 from syncret.daemon.install.chart.keys import idle, leaves
-from syncret.daemon.install.chart.mapping import HELM
 from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.install.outline.fill import as_json
 from syncret.daemon.install.outline.helm import Names, expression

@@ -8,8 +8,9 @@ from msgspec import Struct
 
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.meta import Document, is_object
+from syncret.daemon.install.chart.inputs import HELM
 from syncret.daemon.install.chart.keys import Key, Keys
-from syncret.daemon.install.chart.mapping import HELM, MAPPING
+from syncret.daemon.install.chart.mapping import MAPPING
 from syncret.daemon.install.chart.schema import check, schema
 from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.install.installation import Installation

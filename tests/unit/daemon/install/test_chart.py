@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from syncret.config.meta import Document, is_object
 from syncret.daemon.install.chart.keys import Key, leaves
 from syncret.daemon.install.chart.pods import WEBHOOK_PODS
-from syncret.daemon.install.chart.read import Release, installation_of
+from syncret.daemon.install.chart.read import Release, defaults, installation_of
 from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.install.crds import crds
 from syncret.daemon.install.outline.nodes import Outline
@@ -114,6 +115,24 @@ def test_the_committed_chart_is_what_is_generated() -> None:
 
 
 MONITORS = "monitoring.coreos.com/v1/ServiceMonitor"
+
+
+def test_without_helm_the_defaults_are_those_of_its_file() -> None:
+    committed = yaml.safe_load((script().CHART / "values.yaml").read_text())
+    assert committed == defaults(VALUES)
+
+
+def test_no_pod_gets_variables_of_services() -> None:
+    deployments = [
+        each
+        for separate in (True, False)
+        for each in rendered({**EVERYTHING, "webhook": {"separate": separate}})
+        if each["kind"] == "Deployment"
+    ]
+    assert len(deployments) == 4
+    assert {each["spec"]["template"]["spec"]["enableServiceLinks"] for each in deployments} == {False}
+
+
 LEAVES = [pytest.param(tuple(path.split(".")), key, id=path) for path, key in leaves(VALUES)]
 
 
