@@ -43,7 +43,7 @@ class Tls:
         For each connection asyncio takes 256 kB to read into; a home in a cluster has a hundred of them.
         """
         sslproto.SSLProtocol.max_size = _BUFFER
-        return _extended.context or True if self.plain else self.context()
+        return extended.context or True if self.plain else self.context()
 
     def context(self) -> ssl.SSLContext:
         """A context; those without a client certificate are shared. Raises Malformed for invalid PEM."""
@@ -64,7 +64,8 @@ class _Extended:
     context: ssl.SSLContext | None = None
 
 
-_extended: Final = _Extended()
+extended: Final = _Extended()
+"""That of this process."""
 
 
 def trust_also(authorities: bytes) -> None:
@@ -73,12 +74,12 @@ def trust_also(authorities: bytes) -> None:
     None is ever taken away again. Raises Malformed.
     """
     try:
-        context = _extended.context or ssl.create_default_context()
+        context = extended.context or ssl.create_default_context()
         context.load_verify_locations(cadata=authorities.decode("ascii"))
     except (ssl.SSLError, ValueError):
         bad = True
     else:
-        bad, _extended.context = False, context
+        bad, extended.context = False, context
     if bad:
         hint = "it must be -----BEGIN CERTIFICATE----- blocks"
         raise Malformed("the file holds no readable PEM certificate", hint=hint)

@@ -21,7 +21,7 @@ async def ok(request: web.Request) -> web.StreamResponse:
 
 @pytest.fixture(autouse=True)
 def _nobody_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tls._extended, "context", None)
+    monkeypatch.setattr(tls.extended, "context", None)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_an_empty_file_is_none(tmp_path: Path) -> None:
     (tmp_path / "ca.crt").touch()
     with structlog.testing.capture_logs() as logs:
         TrustedFile(tmp_path / "ca.crt").look()
-    assert (logs, tls._extended.context) == ([], None)
+    assert (logs, tls.extended.context) == ([], None)
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
