@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from syncret.config.errors import Problem
 from syncret.config.manifests.loader import LoadedDocument
 from syncret.config.manifests.references import references
-from syncret.config.meta import Document, GroupKind, ObjectRef, member, ref_of
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, member, ref_of
 from syncret.config.resources.kinds import (
     CLUSTER_SECRET_STORE,
     EXTERNAL_SECRET,
@@ -167,7 +167,7 @@ class Surroundings:
             if ref.group_kind == EXTERNAL_SECRET.group_kind:
                 owner = created_by(ref.namespace, ref.name)
                 await self._look_for(SECRET.ref(ref.namespace, ""), f"{CREATED_BY}={owner}")
-            elif ref.group_kind == PUSH_SECRET.group_kind:
+            elif await self._selects_stores(ref):
                 await self._look_for(SECRET_STORE.ref(ref.namespace, ""))
             await self._children(ref)
         return users
@@ -178,6 +178,14 @@ class Surroundings:
         if stored is None:
             return False
         return any(each.target.kind == CLUSTER_SECRET_STORE.kind for each in references(stored.document))
+
+    async def _selects_stores(self, ref: ObjectRef) -> bool:
+        """Whether a PushSecret names stores by their labels."""
+        stored = await self._home.get(ref) if ref.group_kind == PUSH_SECRET.group_kind else None
+        if stored is None:
+            return False
+        refs: list[object] = member(stored.document, "spec").get("secretStoreRefs") or []
+        return any(is_object(each) and "labelSelector" in each for each in refs)
 
     async def _users(self, changed: Sequence[ObjectRef]) -> AsyncIterator[ObjectRef]:
         sources = {ref for ref in changed if role_of(ref.group_kind) in {"store", "generator"}}

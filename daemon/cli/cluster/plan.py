@@ -63,7 +63,8 @@ class _Recorder(PassRecorder):
         self.calls: Counter[tuple[str, str]] = Counter()
 
     def called(self, call: Call) -> None:
-        self.calls[str(call.store), call.operation] += 1
+        if call.operation not in {"push", "delete"}:  # these are told, not made
+            self.calls[str(call.store), call.operation] += 1
 
 
 def plan(options: Namespace) -> int:
@@ -130,8 +131,11 @@ async def _planned(cluster: UserCluster, settings: Settings, loaded: Sequence[Lo
 def _take_failures(found: ClusterPlan, home: Rehearsal, running: RunningEngine) -> None:
     """The objects that would fail, and apart from them those of which nothing is known from here."""
     documents: dict[ObjectRef, Document] = {}
+    applied = {each.ref for each in found.applied}
     for kind in SHOWN:
         for stored in home.snapshot(kind.group_kind):
+            if kind.role == "store" and stored.ref not in applied:
+                continue  # it is as it is: what it means to others is said there
             error = running.engine.unreported(stored.ref) or running.context.memory.failure(stored.ref)
             if error is not None:
                 documents[stored.ref] = stored.document

@@ -75,12 +75,12 @@ class SmallApi:
             return _status(404, "NotFound", "not found") if found is None else web.json_response(found)
         if request.path.endswith("/events"):
             return web.json_response({"items": self.events})
-        plural = request.path.rpartition("/")[2]
-        prefix = f"{request.path}/" if "/namespaces/" in request.path else ""
+        root, _, plural = request.path.rpartition("/")
+        collections = {path: path.rpartition("/")[0] for path in self.objects}
         items = [
-            each
-            for path, each in self.objects.items()
-            if (path.startswith(prefix) if prefix else f"/{plural}/" in path)
+            self.objects[path]
+            for path, collected in collections.items()
+            if path.startswith(f"{root}/") and collected.endswith(f"/{plural}")
         ]
         return web.json_response({"items": items, "metadata": {}})
 
@@ -93,7 +93,7 @@ class SmallApi:
         if refusal is not None:
             return _status(403, "Forbidden", f'admission webhook "w" denied the request: {refusal}')
         made = merged(deepcopy(self.objects.get(path, {})), body)
-        made["metadata"].setdefault("uid", f"uid-{len(self.written)}")
+        made["metadata"] = {"uid": f"uid-{len(self.written)}", "generation": 1, **made["metadata"]}
         if not is_dry:
             self.objects[path] = made
         return web.json_response(made)

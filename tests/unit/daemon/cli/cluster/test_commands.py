@@ -171,3 +171,47 @@ async def test_who_may_not_try_gets_the_verdict_of_our_rules(person: Person) -> 
         ("refused", False),
     ]
     assert [each["object"] for each in document["changes"]] == ["Secret/shop/more"]
+
+
+async def test_what_a_cluster_wide_one_would_make(person: Person) -> None:
+    metadata = {"name": "shop", "labels": {"kubernetes.io/metadata.name": "shop"}}
+    person.api.add({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+    made = {
+        "apiVersion": API,
+        "kind": "ClusterExternalSecret",
+        "metadata": {"name": "all"},
+        "spec": {
+            "namespaces": ["shop"],
+            "externalSecretName": "child",
+            "externalSecretSpec": wanting("x")["spec"],
+        },
+    }
+    document = await person.json("plan", "-f", person.file(made))
+    assert [each["object"] for each in document["objects"]] == ["ClusterExternalSecret/all"]
+    assert [(each["action"], each["object"]) for each in document["changes"]] == [
+        ("create", "ExternalSecret/shop/child"),
+        ("create", "Secret/shop/child"),
+    ]
+
+
+async def test_what_would_be_pushed(person: Person) -> None:
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "login", "namespace": "shop"},
+        "data": {"a": "c2VzYW1l"},
+    }
+    person.api.add(secret)
+    spec: Document = {
+        "secretStoreRefs": [{"name": "s"}],
+        "selector": {"secret": {"name": "login"}},
+        "data": [{"match": {"secretKey": "a", "remoteRef": {"remoteKey": "pushed"}}}],
+    }
+    pushing = named("PushSecret", "p", spec) | {"apiVersion": "external-secrets.io/v1alpha1"}
+    document = await person.json("plan", "-f", person.file(pushing))
+    assert document["failures"] == []
+    assert document["pushes"] == [
+        {"action": "push", "store": "SecretStore/shop/s", "remoteKey": "pushed", "property": ""}
+    ]
+    assert document["calls"] == [], "nothing was pushed"
+    assert "sesame" not in json.dumps(document)
