@@ -137,6 +137,8 @@ class Supervisor:
                     stats=cluster,
                 )
             )
+            if cluster is not None:
+                log.info("works in a cluster", server=cluster.host, namespace=settings.namespace or "all")
             reviews = await stack.enter_async_context(open_reviews(settings))
             hooks = EngineOverrides(
                 observer=ObserverGroup(metrics, EngineLogger(repeats), recorder),

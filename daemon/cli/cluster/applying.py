@@ -38,7 +38,8 @@ class Applied(NamedTuple):
 
     ref: ObjectRef
     place: str
-    action: Literal["create", "update", "unchanged", "refused"]
+    action: Literal["create", "update", "unchanged", "refused", "unknown"]
+    """`unknown`: whether it exists may not be read."""
     message: str = ""
     tried: bool = True
     """Whether the API server was asked; otherwise rules of ours stand in for it."""
@@ -107,9 +108,10 @@ class Applier:
             standing = await self._cluster.get(ref)
             stored = await self._cluster.dry_run(document, standing)
         except (NotAllowed, AlreadyExists) as error:  # the latter: it is there, and may not be read
+            exists = isinstance(error, AlreadyExists)
             if isinstance(error, NotAllowed):
                 self._cluster.note(error)
-            return await self._by_our_rules(document, place)
+            return await self._by_our_rules(document, place, exists=exists)
         except NotFound as error:
             if ref.namespace in spaces:
                 return await self._by_our_rules(document, place)
@@ -126,24 +128,25 @@ class Applier:
         self.changed.append(ref)
         return Applied(ref, place, "update")
 
-    async def _by_our_rules(self, document: Document, place: str) -> Applied:
+    async def _by_our_rules(self, document: Document, place: str, *, exists: bool = False) -> Applied:
         """What becomes of a document that may not be tried on the server, or whose namespace is new."""
         ref = ref_of(document)
+        standing, may_read = None, True
         try:
             standing = await self._cluster.get(ref)
         except NotAllowed as error:
             self._cluster.note(error)
-            standing = None
+            may_read = False
         if standing is not None:
             self._home.load(standing.document)
         try:
             await self._home.apply(document)
         except HomeError as error:
             return Applied(ref, place, "refused", str(error), tried=False)
-        if standing is None:
-            return Applied(ref, place, "create", tried=False)
-        self.changed.append(ref)
-        return Applied(ref, place, "update", tried=False)
+        if standing is not None or exists:
+            self.changed.append(ref)
+            return Applied(ref, place, "update", tried=False)
+        return Applied(ref, place, "create" if may_read else "unknown", tried=False)
 
 
 class Surroundings:

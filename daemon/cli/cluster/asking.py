@@ -65,9 +65,9 @@ async def found(cluster: UserCluster, ref: ObjectRef) -> StoredObject:
     raise UnknownObject(f"there is no {ref}", hint=near or f"it was looked for in {place}")
 
 
-def missing_rights(denied: Iterable[str]) -> list[Answer]:
-    """What may not be read, as the documents of commands list problems."""
+def warnings(messages: Iterable[str]) -> list[Answer]:
+    """What may not be read, and the like, as the documents of commands list problems."""
     return [
         {"file": "API server", "line": 0, "path": "", "message": each, "hint": "", "severity": "warning"}
-        for each in denied
+        for each in messages
     ]

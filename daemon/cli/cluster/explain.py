@@ -12,7 +12,7 @@ from syncret.config.manifests.references import Reference, references
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.kinds import CONFIG_MAP, SECRET, role_of
 from syncret.config.settings import Settings
-from syncret.daemon.cli.cluster.asking import ask, found, missing_rights, named
+from syncret.daemon.cli.cluster.asking import ask, found, named, warnings
 from syncret.daemon.cli.cluster.knowledge import due, failures, last_error
 from syncret.daemon.cli.cluster.pods import command_for
 from syncret.daemon.cli.daemon_client import Answer
@@ -56,7 +56,7 @@ async def _explained(cluster: UserCluster, settings: Settings, stored: StoredObj
         "notes": [*answer["notes"], *notes],
         "events": [msgspec.to_builtins(event) for event in events[:EVENTS]],
         "process": {"unknown": "queue, retries and budgets are known to the process alone", **where},
-        "problems": missing_rights(cluster.denied),
+        "problems": warnings(cluster.denied),
     }
 
 

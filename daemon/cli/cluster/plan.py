@@ -14,7 +14,7 @@ from syncret.config.resources.kinds import EXTERNAL_SECRET, SECRET, SHOWN
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.cli.cluster.applying import Applied, Applier, Broken, Surroundings
-from syncret.daemon.cli.cluster.asking import ask, missing_rights
+from syncret.daemon.cli.cluster.asking import ask, warnings
 from syncret.daemon.cli.commands.plan import as_document, print_changes, print_line
 from syncret.daemon.cli.daemon_client import CommandError
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
@@ -32,7 +32,7 @@ from syncret.daemon.process import keep_memory_private
 from syncret.providers.contract import Provider, RemoteTarget
 from syncret.providers.registry import Registry
 
-SIGNS: Final = {"create": "+", "update": "~", "unchanged": "=", "refused": "!"}
+SIGNS: Final = {"create": "+", "update": "~", "unchanged": "=", "refused": "!", "unknown": "?"}
 IDENTITY: Final = f"{NOT_FROM_HERE}: it logs in with the identity of the daemon's Pod"
 NOT_DRAWN: Final = f"{NOT_FROM_HERE}: a plan lets no generator create anything"
 FOR_HOSTS: Final = {"output_dir": "--output-dir", "state": "--state", "allow_empty": "--allow-empty"}
@@ -184,7 +184,7 @@ def _as_document(found: ClusterPlan) -> Document:
             {"store": store, "operation": operation, "count": count}
             for (store, operation), count in sorted(found.calls.items())
         ],
-        "problems": missing_rights(found.denied),
+        "problems": warnings(found.denied),
     }
 
 

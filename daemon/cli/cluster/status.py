@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.kinds import SHOWN, Kind
+from syncret.config.resources.kinds import NAMESPACE, SHOWN, Kind
 from syncret.config.settings import Settings
-from syncret.daemon.cli.cluster.asking import ask, missing_rights
+from syncret.daemon.cli.cluster.asking import ask, warnings
 from syncret.daemon.cli.cluster.knowledge import due, failures, last_error
 from syncret.daemon.cli.daemon_client import Answer, CommandError
 from syncret.daemon.cli.exit_codes import UNUSABLE
 from syncret.daemon.homes.contract import StoredObject
-from syncret.daemon.homes.kubernetes.user import ClusterEvent, UserCluster
+from syncret.daemon.homes.kubernetes.user import ClusterEvent, NotAllowed, UserCluster
 from syncret.daemon.ops.status import API_VERSION, ObjectStatus, object_status
 from syncret.daemon.ops.view import view_of
 
@@ -38,6 +38,7 @@ async def _status(cluster: UserCluster, settings: Settings, namespace: str) -> A
     if not any(lists) and not await _is_served(cluster, kinds):
         hint = "install them (`syncret export crds`), or choose the cluster with --context"
         raise CommandError(f"{cluster.server} has none of the CRDs", hint=hint, code=UNUSABLE)
+    is_missing = bool(namespace) and not any(lists) and await _is_missing(cluster, namespace)
     events = await cluster.events(namespace)
     rows = {kind: _rows(listed or (), events, settings) for kind, listed in zip(kinds, lists, strict=True)}
     stores = [row for kind, of in rows.items() if kind.role == "store" for row in of]
@@ -49,7 +50,7 @@ async def _status(cluster: UserCluster, settings: Settings, namespace: str) -> A
         "context": cluster.context,
         "namespace": namespace,
         "failing": sum(row["ready"] is False for row in (*stores, *objects)),
-        "problems": missing_rights(cluster.denied),
+        "problems": warnings([f"there is no namespace {namespace}"] * is_missing + [*cluster.denied]),
         "stores": stores,
         "objects": objects,
     }
@@ -57,6 +58,13 @@ async def _status(cluster: UserCluster, settings: Settings, namespace: str) -> A
 
 async def _is_served(cluster: UserCluster, kinds: Iterable[Kind]) -> bool:
     return any([await cluster.serves(kind.group_kind) for kind in kinds])
+
+
+async def _is_missing(cluster: UserCluster, namespace: str) -> bool:
+    try:
+        return await cluster.get(NAMESPACE.ref("", namespace)) is None
+    except NotAllowed:
+        return False
 
 
 def _remedy(namespace: str) -> str:

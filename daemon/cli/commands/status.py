@@ -106,7 +106,10 @@ def _print(answer: Answer, now: float, options: Namespace) -> None:
         print_table((*COLUMNS, *MORE) if wide else COLUMNS, rows, full=wide)
     elif options.namespace is not None or not answer["failing"]:
         what = "nothing is failing" if options.failing else "nothing"
-        place = "" if options.namespace is None else f" in namespace {options.namespace}"
+        namespace = options.namespace or answer.get("namespace")
+        place = f" in namespace {namespace}" if namespace else ""
+        if options.kubernetes and namespace and options.namespace is None:
+            place += " (-n names another, -A takes all)"
         if options.failing or place or options.kubernetes:
             sys.stdout.write("\n")
             print_text(sys.stdout, printable(what + place))

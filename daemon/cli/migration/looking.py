@@ -5,6 +5,7 @@ The engine itself decides, on a home that lets no write out, and asks no secret 
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Final
 
 from msgspec import Struct, structs
 
@@ -21,12 +22,16 @@ from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.held_writes import HeldRecord
 from syncret.daemon.homes.contract import Home, HomeError, StorageUnavailable, StoredObject
+from syncret.daemon.homes.kubernetes.api import NotAllowed
 from syncret.daemon.homes.opening import open_home
 from syncret.providers.kit.ambient.rules import Rules
 from syncret.providers.registry import Registry
 
 DEFINITION = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 CONFIGURATION = GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
+RIGHTS: Final = (
+    "you need the right to read what the daemon reads; if yours are in one namespace, name it: --namespace"
+)
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -55,7 +60,10 @@ async def looking(
     if everywhere:
         reading = structs.replace(reading, namespace="")
     async with open_home(reading, registry, now=Clock().now, on_problems=lambda _: None) as home:
-        await home.list(SECRET_STORE.group_kind, namespace=settings.namespace or None)  # does it answer?
+        try:
+            await home.list(SECRET_STORE.group_kind, namespace=settings.namespace or None)  # does it answer?
+        except NotAllowed as error:
+            raise StorageUnavailable(str(error), hint=RIGHTS) from None  # its own is for daemons
         yield home
 
 
@@ -73,7 +81,10 @@ async def operator_in(home: Home, namespace: str) -> tuple[Sequence[Part], Seque
 
 
 async def definitions_in(home: Home, registry: Registry) -> tuple[Findings, Sequence[str]]:
-    """What CRDs and configurations of webhooks ask for, and which could not be looked at."""
+    """What CRDs and configurations of webhooks ask for, and which could not be looked at.
+
+    Raises StorageUnavailable where there is none: most likely it is another cluster that was meant.
+    """
     kinds = Kinds(registry)
     named = [kind for name in kinds.names() if (kind := kinds.find(name)) is not None and kind.group]
     refs = [ObjectRef(*DEFINITION, "", f"{kind.plural}.{kind.group}") for kind in named]
@@ -82,6 +93,9 @@ async def definitions_in(home: Home, registry: Registry) -> tuple[Findings, Sequ
         hooks = await _found(home, [ObjectRef(*CONFIGURATION, "", name) for name in WEBHOOKS])
     except HomeError as error:
         return Findings(), (str(error),)
+    if not definitions:
+        hint = "install them (`syncret export crds`), or choose the cluster with --context"
+        raise StorageUnavailable("the cluster has none of the CRDs", hint=hint)
     return findings_of(definitions, hooks), ()
 
 

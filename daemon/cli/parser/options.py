@@ -64,10 +64,16 @@ class Command(ArgumentParser):
     def _suggestion(self, unknown: str) -> str:
         if not unknown.startswith("--"):
             return ""
-        from syncret.config.spelling import by_similarity  # imported only for a mistake
+        from syncret.config.settings import Settings  # imported only for a mistake
+        from syncret.config.spelling import by_similarity
 
+        name, _, value = unknown.partition("=")
+        head, *rest = name.removeprefix("--").split("-")
+        setting = head + "".join(map(str.capitalize, rest))
+        if setting in Settings.__struct_encode_fields__ and self.get_default("set") is not None:
+            return f" ({setting} is a setting: --set {setting}={value or 'VALUE'})"
         flags = [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
-        near, _ = by_similarity(unknown.partition("=")[0], flags)
+        near, _ = by_similarity(name, flags)
         return f" (did you mean {near[0]}?)" if near else ""
 
 

@@ -319,7 +319,8 @@ class KubernetesHome:
         found = await self._resources.find(ref.group_kind)
         if found is None:
             raise StorageUnavailable(
-                f"{ref}: the API server does not serve this kind", hint="install its CRD"
+                f"{ref}: the API server does not serve this kind",
+                hint="install its CRD: `syncret export crds` has those of ours",
             )
         return found
 
@@ -329,7 +330,8 @@ class KubernetesHome:
         found = await self._resources.find(kind, version) or await self._resources.find(kind)
         if found is None:
             raise StorageUnavailable(
-                f"{kind}: the API server does not serve this kind", hint="install its CRD"
+                f"{kind}: the API server does not serve this kind",
+                hint="install its CRD: `syncret export crds` has those of ours",
             )
         return found
 

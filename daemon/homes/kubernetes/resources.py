@@ -9,7 +9,9 @@ from msgspec import Struct
 from syncret.config.catalog import Catalog
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.resources.kinds import Kinds
+from syncret.daemon.homes.contract import NotFound
 from syncret.daemon.homes.kubernetes.api import ApiServer
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.kube.client import path_of
 
 PAGE: Final = "500"
@@ -63,8 +65,13 @@ class _Version(Struct):
 
 
 class _Group(Struct, rename="camel"):
+    name: str = ""
     versions: list[_Version] | None = None
     preferred_version: _Version | None = None
+
+
+class _GroupList(Struct):
+    groups: list[_Group] | None = None
 
 
 class Resources:
@@ -99,7 +106,7 @@ class Resources:
         asked, versions = self._preferred.get(kind.group, (0.0, ()))
         if versions or time.monotonic() - asked < KNOWN_FOR:
             return versions
-        answer = await self._api.read(f"/apis/{kind.group}", doing=f"asking for {kind.group}")
+        answer = await self._asked(f"/apis/{kind.group}", f"asking for {kind.group}", kind.group)
         group = _Group() if answer is None else answer.decode(_Group)
         every = [] if group.preferred_version is None else [group.preferred_version]
         versions = tuple(dict.fromkeys(each.version for each in [*every, *(group.versions or ())]))
@@ -111,7 +118,8 @@ class Resources:
         if served is not None and (kind in served[1] or time.monotonic() - served[0] < KNOWN_FOR):
             return served[1]
         path = f"/apis/{group}/{version}" if group else f"/api/{version}"
-        answer = await self._api.read(path, doing=f"asking for the resources of {group or 'core'}/{version}")
+        doing = f"asking for the resources of {group or 'core'}/{version}"
+        answer = await self._asked(path, doing, group, version)
         listed = () if answer is None else answer.decode(_ResourceList).resources or ()
         names = {each.name for each in listed}
         found = {
@@ -124,6 +132,24 @@ class Resources:
         self._served[group, version] = time.monotonic(), found
         self._api.stats.kinds |= {each.plural: each.kind for each in found.values()}
         return found
+
+    async def _asked(self, path: str, doing: str, group: str, version: str = "") -> Answer | None:
+        """The answer; None if the server does not have the group or version.
+
+        It says so in plain text, as anything in front of it might: only its list of groups can be believed.
+        """
+        try:
+            return await self._api.read(path, doing=doing)
+        except NotFound:
+            if not group or await self._serves(group, version):
+                raise
+            return None
+
+    async def _serves(self, group: str, version: str) -> bool:
+        answer = await self._api.read("/apis", doing="asking for the groups of the API")
+        groups = () if answer is None else answer.decode(_GroupList).groups or ()
+        found = [each.version for of in groups if of.name == group for each in of.versions or ()]
+        return version in found if version else bool(found)
 
 
 async def listed(

@@ -158,7 +158,9 @@ class Stream:
             try:
                 resource = await self._resources.find(self.kind)
                 if resource is None:
-                    await self._lose("the API server does not serve this kind (is its CRD installed?)")
+                    await self._lose(
+                        "the API server does not serve this kind (install its CRD: `syncret export crds`)"
+                    )
                     await asyncio.sleep(MISSING)
                     continue
                 await self._follow(resource)

@@ -179,7 +179,8 @@ class UserCluster:
         resource = await self._resources.find(ref.group_kind)
         if resource is None:
             raise StorageUnavailable(
-                f"{ref}: the API server does not serve this kind", hint="install its CRD"
+                f"{ref}: the API server does not serve this kind",
+                hint="install its CRD: `syncret export crds` has those of ours",
             )
         answer = await self._api.write(
             "PATCH",

@@ -112,6 +112,10 @@ def test_status_is_read_from_conditions_and_events(admin: Ask) -> None:
     assert bad["namespace"] in {each["namespace"] for each in json.loads(everywhere.stdout)["objects"]}
 
 
+def test_a_namespace_that_is_none_is_said(admin: Ask) -> None:
+    assert "there is no namespace nowhere" in admin("status", "-n", "nowhere").stdout
+
+
 def test_the_due_time_is_the_one_of_the_process(admin: Ask, controller: Daemon, cluster: Cluster) -> None:
     told = json.loads(admin("explain", "es/e", "-o", "json").stdout)
     daemons = controller.status("e")

@@ -12,6 +12,7 @@ import pytest
 
 from syncret.config.meta import Document
 from tests.real.e2e.process import SYNCRET, environment, syncret
+from tests.real.kubernetes.test_commands import kubeconfig_of
 from tests.real.kubernetes.test_engine import Cluster
 from tests.support.servers.kube.crds import CRDS, install
 from tests.support.servers.kube.running import KubeApi
@@ -88,6 +89,16 @@ def test_an_object_that_would_be_changed_is_told(api: KubeApi, namespace: str, k
     shown = syncret("migrate", "--kubeconfig", kubeconfig, "--namespace", namespace)
     assert "NOT CLEAN: 1 would be changed" in shown.stdout
     assert cluster.get("externalsecrets", "gone")["metadata"].get("finalizers") is None  # type: ignore[index]
+
+
+def test_a_right_that_a_person_lacks_is_that_persons(api: KubeApi, namespace: str, tmp_path: Path) -> None:
+    token = api.token(namespace, api.account(namespace))
+    kubeconfig = kubeconfig_of(tmp_path, api, namespace, token)
+    told = syncret("migrate", "--kubeconfig", kubeconfig)
+    assert told.returncode == 3
+    assert 'cannot list resource "secretstores"' in told.stderr
+    assert "you need the right" in told.stderr
+    assert "ServiceAccount;" not in told.stderr
 
 
 def test_what_helm_would_delete_is_told(api: KubeApi, namespace: str, kubeconfig: Path) -> None:

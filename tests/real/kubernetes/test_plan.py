@@ -208,6 +208,12 @@ def test_who_may_not_read_secrets_is_told_what_is_not_known(tmp_path: Path, clus
     assert any('cannot get resource "secrets"' in each["message"] for each in plan["problems"])
 
 
+def test_who_may_read_nothing_is_not_told_that_it_would_be_created(tmp_path: Path, cluster: Cluster) -> None:
+    plan, text = Author(tmp_path, cluster).plan(external_secret("e", {"a": "l"}))
+    assert [(each["action"], each["tried"]) for each in plan["objects"]] == [("unknown", False)]
+    assert f"? ExternalSecret/{cluster.namespace}/e" in text
+
+
 def test_a_generator_makes_nothing_elsewhere_and_a_password_is_drawn_here(
     author: Author, cluster: Cluster
 ) -> None:

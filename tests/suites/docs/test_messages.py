@@ -28,6 +28,8 @@ NOT_LITERAL: Final = {
     ".rep.googleapis.com has no address",  # a host, and what is said of any host
     "does not exist in data of secret",
     "must be a string, not an integer",
+    "cannot list resource",  # the API server's own words
+    "Unauthorized",
 }
 
 

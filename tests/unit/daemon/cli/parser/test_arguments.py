@@ -91,3 +91,9 @@ def test_a_misspelt_flag_is_told_by_its_command(capsys: pytest.CaptureFixture[st
     told = capsys.readouterr().err
     assert told.startswith("usage: syncret sync")
     assert told.endswith("unrecognized arguments: --outputdir=y (did you mean --output-dir?)\n")
+
+
+def test_a_setting_that_is_no_flag_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["run", "--kubernetes", "--call-timeout=3s"])
+    assert capsys.readouterr().err.endswith("(callTimeout is a setting: --set callTimeout=3s)\n")
