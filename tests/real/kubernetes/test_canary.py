@@ -150,7 +150,8 @@ def test_the_webhook(api: KubeApi, namespace: str, kubeconfig: Path, tmp_path: P
             answer = reviewed(hook, document)
             assert not json.loads(answer)["response"]["allowed"], name
             found += leaks(f"review of {name}", answer)
-        broken = reviewed(hook, {**document, "metadata": [CANARY]})
+        (store,) = documents(STORE)
+        broken = reviewed(hook, {**store, "metadata": [CANARY]})
         found += leaks("a review that is broken", broken) + leaks("/metrics", process.get("/metrics"))
         found += ended(process)
     assert not found, "\n".join(found)
