@@ -282,6 +282,7 @@ class Engine:
             if ref in self._owed:
                 await writes.settle_status(ref)
             outcome = await self._reconcilers[ref.group_kind].reconcile(ref, writes)
+            writes.check_waits(outcome)
             self._unreported.pop(ref, None)
         except HeldBack:
             interval = self._interval(ref)

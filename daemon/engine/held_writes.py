@@ -9,6 +9,7 @@ import msgspec
 from syncret.config.meta import Document, ObjectRef, ref_of
 from syncret.daemon.core.plan.actions import Action
 from syncret.daemon.core.plan.held_write import HeldWrite, held_action, held_status
+from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 
@@ -91,6 +92,12 @@ class HeldWrites(Writes):
         """End the run before it reads from a secret manager, unless it may."""
         if not self._record.asks_stores:
             self.held.append(HeldWrite("read", self._run))
+            raise HeldBack
+
+    def check_waits(self, outcome: Outcome) -> None:
+        """End a run that would wait: nobody writes what it waits for, such as the verdict on its store."""
+        if outcome.pending:
+            self.held.append(HeldWrite("read", self._run, "once what it needs is written"))
             raise HeldBack
 
     def may_mark(self, ref: ObjectRef) -> bool:

@@ -12,6 +12,7 @@ from syncret.config.meta import Document, GroupKind, Metadata, ObjectRef
 from syncret.config.resources.kinds import NAMESPACE
 from syncret.daemon.core.plan.actions import Action
 from syncret.daemon.engine.inventory import Inventory
+from syncret.daemon.engine.reconciler import Outcome
 from syncret.daemon.homes.contract import (
     Conflict,
     Home,
@@ -224,6 +225,9 @@ class Writes:
 
     def check_asks(self) -> None:
         """Asked before a run reads from secret managers."""
+
+    def check_waits(self, outcome: Outcome) -> None:
+        """Asked of what a run came to, which may be to wait for what another run is about to write."""
 
     async def get_after_write(self, ref: ObjectRef) -> StoredObject | None:
         """As `get`, for a run that has to know how its write ended: the home is asked more than once."""

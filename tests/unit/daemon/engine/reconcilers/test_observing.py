@@ -204,3 +204,13 @@ async def test_an_object_that_goes_is_told_no_more(clock: Clock) -> None:
         assert "x" in told(record)
         await life.delete(ref("x", kind="ExternalSecret"))
         assert told(record) == {}
+
+
+async def test_what_waits_for_a_store_that_nobody_has_validated_is_told(clock: Clock) -> None:
+    """The verdict on the store is not written, so nothing would ever run its dependents."""
+    life, record = Life(clock), observing()
+    await life.cluster.apply(store())
+    await life.cluster.apply(wanting())
+    async with life.observing(record), asyncio.timeout(HOUR):
+        await life.view().running.engine.first_pass.wait()
+        assert told(record)["x"][-1] == "read ExternalSecret/default/x: once what it needs is written"
