@@ -5,7 +5,6 @@ The engine itself decides, on a home that lets no write out, and asks no secret 
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
 
 from msgspec import Struct, structs
 
@@ -22,16 +21,12 @@ from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.held_writes import HeldRecord
 from syncret.daemon.homes.contract import Home, HomeError, StorageUnavailable, StoredObject
-from syncret.daemon.homes.kubernetes.api import NotAllowed
 from syncret.daemon.homes.opening import open_home
 from syncret.providers.kit.ambient.rules import Rules
 from syncret.providers.registry import Registry
 
 DEFINITION = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 CONFIGURATION = GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
-RIGHTS: Final = (
-    "you need the right to read what the daemon reads; if yours are in one namespace, name it: --namespace"
-)
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -60,10 +55,7 @@ async def looking(
     if everywhere:
         reading = structs.replace(reading, namespace="")
     async with open_home(reading, registry, now=Clock().now, on_problems=lambda _: None) as home:
-        try:
-            await home.list(SECRET_STORE.group_kind, namespace=settings.namespace or None)  # does it answer?
-        except NotAllowed as error:
-            raise StorageUnavailable(str(error), hint=RIGHTS) from None  # its own is for daemons
+        await home.list(SECRET_STORE.group_kind, namespace=settings.namespace or None)  # does it answer?
         yield home
 
 

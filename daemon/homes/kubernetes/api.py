@@ -314,4 +314,7 @@ def refusal(answer: Answer, *, wrote: bool) -> HomeError:
 def _forbidden(status: Status, message: str) -> HomeError:
     if any(cause.reason == "NamespaceTerminating" for cause in status.causes):
         return Forbidden(message)
-    return NotAllowed(message, hint="grant it to the daemon's ServiceAccount; a quota may refuse it, too")
+    return NotAllowed(
+        message,
+        hint="grant it to the ServiceAccount, or to the user of the kubeconfig; a quota may refuse it, too",
+    )
