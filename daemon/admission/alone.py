@@ -16,13 +16,13 @@ from syncret.daemon.admission import parts
 from syncret.daemon.admission.server import probes
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
-from syncret.daemon.homes.kubernetes.interlock import lease_of
 from syncret.daemon.homes.kubernetes.opening import elected, http_to, own_access
+from syncret.daemon.homes.kubernetes.other_operator.interlock import lease_of
 from syncret.daemon.homes.opening import open_reviews
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.certificate_files import CertificateFiles
 from syncret.daemon.ops.connections import serve
-from syncret.daemon.ops.http import host_guard, judged, listeners_at
+from syncret.daemon.ops.http import authorized, host_guard, listeners_at
 from syncret.daemon.ops.version import version
 from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry
@@ -73,7 +73,7 @@ async def _metrics(
     try:
         async with open_reviews(settings) as who:
             guard = host_guard(address_of(settings.listen).host, listeners)
-            app = probes(not_ready, metrics=registry, middlewares=(guard, judged(lambda: who)))
+            app = probes(not_ready, metrics=registry, middlewares=(guard, authorized(lambda: who)))
             async with serve(app, listeners, tls=tls):
                 yield
     finally:

@@ -21,9 +21,9 @@ from syncret.daemon.admission.server import Reviewer, probes, reviews
 from syncret.daemon.admission.serving import Read, ServingCertificate, from_folder, from_secret
 from syncret.daemon.admission.tls import ciphers_of
 from syncret.daemon.core.cluster_stats import ClusterStats
+from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
-from syncret.daemon.homes.kubernetes.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.opening import http_to, own_access
 from syncret.daemon.ops.connections import serve
 from syncret.daemon.ops.http import listeners_at

@@ -16,7 +16,7 @@ class Verdict(Enum):
 
 
 class Reviews(Protocol):
-    """Judges tokens."""
+    """Reviews tokens."""
 
     async def check(self, token: SecretBytes, path: str) -> Verdict:
         """Whether the owner of the token may get the path. Raises HomeError where that cannot be told."""

@@ -46,11 +46,11 @@ def open_home(
             on_deleted=on_deleted,
             stats=stats,
         )
-    from syncret.daemon.homes.kubernetes.interlock import writing_of
     from syncret.daemon.homes.kubernetes.opening import (  # aiohttp is slow to import
         cluster_home,
         own_access,
     )
+    from syncret.daemon.homes.kubernetes.other_operator.interlock import writing_of
     from syncret.daemon.homes.kubernetes.scope import Scope
 
     return cluster_home(
@@ -65,7 +65,7 @@ def open_home(
 
 
 def open_reviews(settings: Settings) -> AbstractAsyncContextManager[Reviews | None]:
-    """What judges the tokens of those that read our metrics; None where everybody may."""
+    """What reviews the tokens of those that read our metrics; None where all may."""
     if not settings.metrics_auth:
         return nullcontext()
     from syncret.daemon.homes.kubernetes.opening import own_access, token_reviews  # as above

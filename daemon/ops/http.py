@@ -32,7 +32,7 @@ BACKLOG: Final = 128
 """Connections that may wait while the daemon starts, or while too many are open."""
 
 
-_JUDGED: Final = ("/metrics", "/status")
+_RESTRICTED: Final = ("/metrics", "/status")
 """What may be for some alone; probes are for all."""
 
 _PLACES: Final = 3
@@ -159,7 +159,7 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
         text = "".join(f"{line}\n" for line in (reason or "ok", *invalid_details(view)))
         return web.Response(text=text, status=503 if reason else 200)
 
-    app = web.Application(middlewares=[guard, judged(lambda: view.reviews)])
+    app = web.Application(middlewares=[guard, authorized(lambda: view.reviews)])
     if not health_alone:
         app.router.add_get("/metrics", get_metrics)
         app.router.add_get("/status", get_status)
@@ -168,13 +168,13 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
     return app
 
 
-def judged(current: Callable[[], Reviews | None]) -> Middleware:
+def authorized(current: Callable[[], Reviews | None]) -> Middleware:
     """A middleware that serves metrics and status to those alone who may read them, if that is asked for."""
 
     @web.middleware
-    async def judge(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def authorize(request: web.Request, handler: Handler) -> web.StreamResponse:
         reviews = current()
-        if reviews is None or request.path not in _JUDGED:
+        if reviews is None or request.path not in _RESTRICTED:
             return await handler(request)
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
@@ -187,7 +187,7 @@ def judged(current: Callable[[], Reviews | None]) -> Middleware:
             return await handler(request)
         return _unknown() if verdict is Verdict.UNKNOWN else web.Response(text="forbidden\n", status=403)
 
-    return judge
+    return authorize
 
 
 def _unknown() -> web.Response:

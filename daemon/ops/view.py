@@ -165,7 +165,7 @@ class View:
     observing: Callable[[], str] = lambda: ""
     """Why nothing is written; empty: what is to be written is."""
     reviews: Reviews | None = None
-    """Judges who may read the metrics; None: everybody may."""
+    """Reviews who may read the metrics; None: all may."""
     health_address: str = ""
     """That of the server for probes alone."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)

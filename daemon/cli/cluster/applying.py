@@ -149,7 +149,7 @@ class Applier:
         return Applied(ref, place, "create" if may_read else "unknown", tried=False)
 
 
-class Surroundings:
+class Neighbours:
     """Live objects that runs would find in a watch, and that applying concerns."""
 
     def __init__(self, cluster: UserCluster, home: Rehearsal) -> None:

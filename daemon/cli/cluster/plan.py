@@ -13,7 +13,7 @@ from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.kinds import EXTERNAL_SECRET, SECRET, SHOWN
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
-from syncret.daemon.cli.cluster.applying import Applied, Applier, Broken, Surroundings
+from syncret.daemon.cli.cluster.applying import Applied, Applier, Broken, Neighbours
 from syncret.daemon.cli.cluster.asking import ask, warnings
 from syncret.daemon.cli.commands.plan import as_document, print_changes, print_line
 from syncret.daemon.cli.daemon_client import CommandError
@@ -101,7 +101,7 @@ async def _planned(cluster: UserCluster, settings: Settings, loaded: Sequence[Lo
     applier = Applier(cluster, home)
     found = ClusterPlan()
     found.applied, found.broken = await applier.apply(loaded)
-    users = await Surroundings(cluster, home).load(found.applied, applier.changed)
+    users = await Neighbours(cluster, home).load(found.applied, applier.changed)
 
     def on_push(operation: str, store: ObjectRef, target: RemoteTarget) -> None:
         found.result.pushes.append((operation, store, target))

@@ -17,7 +17,7 @@ from syncret.daemon.homes.contract import Conflict, HomeError, OutcomeUnknown
 MARGIN: Final = 2.0
 """Seconds before the end of its Lease at which the holder stops."""
 
-PATIENCE: Final = 1.0
+GRACE: Final = 1.0
 """Seconds after the end of a Lease that did not change before it is taken."""
 
 LOOK_EVERY: Final = 0.8
@@ -145,7 +145,7 @@ class Election:
         self.holder = lease.holder
         if lease.version != self._seen[0]:
             self._seen = (lease.version, now)
-        longest = max(self._seconds, lease.seconds) + PATIENCE
+        longest = max(self._seconds, lease.seconds) + GRACE
         is_ours = lease.holder == self.identity  # the answer to our write was lost
         if lease.holder and not is_ours and now - self._seen[1] < longest:
             return LOOK_EVERY

@@ -32,9 +32,9 @@ from syncret.daemon.homes.kubernetes.api import ApiServer
 from syncret.daemon.homes.kubernetes.bodies import accepted, merge_patch, patch_body, without_server_fields
 from syncret.daemon.homes.kubernetes.election import Election
 from syncret.daemon.homes.kubernetes.events import ApiEvents, Events
-from syncret.daemon.homes.kubernetes.foreign import ForeignWriters
-from syncret.daemon.homes.kubernetes.foreign_statuses import NoVersions, Versions
 from syncret.daemon.homes.kubernetes.objects import SECRET, stored_of
+from syncret.daemon.homes.kubernetes.other_operator.foreign import ForeignWriters
+from syncret.daemon.homes.kubernetes.other_operator.statuses import NoVersions, Versions
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources, listed
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.daemon.homes.kubernetes.streams import is_older

@@ -14,21 +14,21 @@ from syncret.config.catalog import Catalog
 from syncret.config.meta import ObjectRef
 from syncret.daemon.core.cluster_stats import ClusterStats, Fence
 from syncret.daemon.homes.contract import HomeProblem, HomeUnusable
+from syncret.daemon.homes.kubernetes.access.kubeconfig import Access, access, kubeconfig_paths
+from syncret.daemon.homes.kubernetes.access.logins import FileToken, pair_of
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.election import Election, Leases, boot_time
-from syncret.daemon.homes.kubernetes.foreign import ForeignWriters, SeenLease
-from syncret.daemon.homes.kubernetes.foreign_statuses import ForeignStatuses, NoVersions
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
-from syncret.daemon.homes.kubernetes.interlock import (
+from syncret.daemon.homes.kubernetes.leases import ApiLeases
+from syncret.daemon.homes.kubernetes.other_operator.foreign import ForeignWriters, SeenLease
+from syncret.daemon.homes.kubernetes.other_operator.interlock import (
     LeaseChoice,
     LeaseName,
     Writing,
     looking_out,
     taking_part,
 )
-from syncret.daemon.homes.kubernetes.kubeconfig import Access, access, kubeconfig_paths
-from syncret.daemon.homes.kubernetes.leases import ApiLeases
-from syncret.daemon.homes.kubernetes.logins import FileToken, pair_of
+from syncret.daemon.homes.kubernetes.other_operator.statuses import ForeignStatuses, NoVersions
 from syncret.daemon.homes.kubernetes.reviews import AT_ONCE, TokenReviews
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.errors import SyncError
@@ -119,7 +119,7 @@ def _shut() -> float:
 
 @asynccontextmanager
 async def token_reviews(chosen: Access) -> AsyncGenerator[TokenReviews, None]:
-    """Judges tokens of that server's users. Raises HomeUnusable."""
+    """Reviews tokens of that server's users. Raises HomeUnusable."""
     async with http_to(chosen, connections=AT_ONCE) as http:
         yield TokenReviews(ApiServer(http, chosen.login))
 

@@ -47,7 +47,7 @@ class _AccessReview(Struct):
 
 
 class TokenReviews:
-    """Judges who may read a path of ours. Implements `Reviews`."""
+    """Reviews who may read a path of ours. Implements `Reviews`."""
 
     def __init__(self, api: ApiServer) -> None:
         self._api = api

@@ -17,9 +17,9 @@ from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, membe
 from syncret.config.settings import Settings
 from syncret.daemon.core.conditions import seconds
 from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObject
+from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.api import JSON, MERGE_PATCH, METADATA_ONLY, ApiServer, NotAllowed
 from syncret.daemon.homes.kubernetes.bodies import merge_patch
-from syncret.daemon.homes.kubernetes.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.objects import stored_of
 from syncret.daemon.homes.kubernetes.opening import http_to, own_access
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources, listed

@@ -10,8 +10,8 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.core.ownership import MANAGED
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.kubernetes.api import METADATA_ONLY, ApiServer
-from syncret.daemon.homes.kubernetes.foreign_statuses import Versions
 from syncret.daemon.homes.kubernetes.objects import METADATA_ALONE, SECRET, gone, is_as_written, stored_of
+from syncret.daemon.homes.kubernetes.other_operator.statuses import Versions
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
 from syncret.daemon.homes.kubernetes.streams import Raw, Stream, is_older
 

@@ -14,6 +14,9 @@ from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import role_of
 from syncret.daemon.homes.contract import HomeError, ObjectReader, StoredObject, WatchEventType
 
+MOST: Final = 1000
+"""References that are looked at again; of more, those that were read longest ago are not."""
+
 _EMPTY: Final = b'{"metadata":{}}'
 
 
@@ -35,6 +38,9 @@ class References:
             return None
         found = await self._home.get(ref)
         self._note(ref, found)
+        self._read[ref] = self._read.pop(ref)  # it is the last of them now
+        while len(self._read) > MOST:
+            del self._read[next(iter(self._read))]
         return found
 
     async def run(self) -> None:

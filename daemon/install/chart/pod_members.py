@@ -32,8 +32,8 @@ def also_global(name: str, section: Value = v) -> Outline:
 
 def _adapted(context: Value) -> Outline:
     """A securityContext, as far as OpenShift does not choose it."""
-    wish = v["global"].compatibility.openshift.adaptSecurityContext
-    theirs = any_of(equal(wish, "force"), all_of(equal(wish, "auto"), serves(helm, _OPENSHIFT)))
+    chosen = v["global"].compatibility.openshift.adaptSecurityContext
+    theirs = any_of(equal(chosen, "force"), all_of(equal(chosen, "auto"), serves(helm, _OPENSHIFT)))
     return When(
         context.enabled,
         When(theirs, omit(context, "enabled", *_USERS), omit(context, "enabled")),

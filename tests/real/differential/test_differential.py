@@ -11,8 +11,8 @@ import pytest
 from syncret.config.settings import Settings
 from syncret.daemon.app import run_engine
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.homes.kubernetes.kubeconfig import Access
-from syncret.daemon.homes.kubernetes.logins import FixedHeaders
+from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
+from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.opening import cluster_home
 from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer

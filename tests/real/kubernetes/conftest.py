@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
+from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
-from syncret.daemon.homes.kubernetes.kubeconfig import Access
-from syncret.daemon.homes.kubernetes.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.opening import cluster_home
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.contract import SecretBytes

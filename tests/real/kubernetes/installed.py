@@ -15,8 +15,8 @@ from syncret.config.resources.kinds import not_watched
 from syncret.config.settings import Settings
 from syncret.daemon.app import RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
-from syncret.daemon.homes.kubernetes.interlock import Writing, lease_of
 from syncret.daemon.homes.kubernetes.opening import cluster_home
+from syncret.daemon.homes.kubernetes.other_operator.interlock import Writing, lease_of
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.daemon.install.installation import Installation
 from syncret.daemon.install.parts import TargetResource

@@ -15,9 +15,9 @@ from syncret.daemon.app import EngineOverrides, run_engine
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.held_writes import HeldRecord
-from syncret.daemon.homes.kubernetes import foreign
-from syncret.daemon.homes.kubernetes.interlock import writing_of
 from syncret.daemon.homes.kubernetes.opening import cluster_home
+from syncret.daemon.homes.kubernetes.other_operator import foreign
+from syncret.daemon.homes.kubernetes.other_operator.interlock import writing_of
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.registry import Registry
 from tests.real.kubernetes.conftest import access_of

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from syncret.daemon.homes.kubernetes.kubeconfig import Access
-from syncret.daemon.homes.kubernetes.logins import FixedHeaders
+from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
+from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls

@@ -23,7 +23,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import HomeError, Invalid, NotFound, StoredObject
-from syncret.daemon.homes.kubernetes.kubeconfig import Access
+from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.opening import cluster_home
 from syncret.daemon.homes.kubernetes.streams import is_older
 from syncret.daemon.simulate.scenario import Fault, ObjectName, Patch

@@ -16,9 +16,9 @@ from syncret.daemon.admission.keeper import PUBLISHED, CertificateKeeper, Place,
 from syncret.daemon.admission.rotation import OVERLAP, Wanted
 from syncret.daemon.core.webhook_names import CRDS
 from syncret.daemon.homes.contract import Conflict, StorageUnavailable
+from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
+from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.api import ApiServer
-from syncret.daemon.homes.kubernetes.kubeconfig import Access
-from syncret.daemon.homes.kubernetes.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.opening import http_to
 from syncret.providers.kit.http import Tls
 

@@ -10,8 +10,8 @@ from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.daemon.homes.contract import StorageUnavailable
+from syncret.daemon.homes.kubernetes.access.logins import FileToken, FixedHeaders
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
-from syncret.daemon.homes.kubernetes.logins import FileToken, FixedHeaders
 from syncret.daemon.homes.kubernetes.opening import http_to, own_access
 from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.http.client import user_agent

@@ -18,8 +18,8 @@ from syncret.daemon.homes.contract import (
     StorageUnavailable,
     TooManyRequests,
 )
+from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.api import ApiServer, NotAllowed
-from syncret.daemon.homes.kubernetes.logins import FixedHeaders
 from syncret.providers.kit.http import Body, Http, Timeouts
 from tests.support.served import all_to, served
 

@@ -10,8 +10,8 @@ from syncret.config.fields import Json
 from syncret.config.meta import GroupKind
 from syncret.config.resources.kinds import EXTERNAL_SECRET
 from syncret.daemon.homes.contract import NotFound
+from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.api import ApiServer
-from syncret.daemon.homes.kubernetes.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.resources import Resources
 from syncret.providers.kit.http import Http
 from syncret.providers.registry import Registry

@@ -12,8 +12,8 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.kinds import EXTERNAL_SECRET
 from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.homes.kubernetes import streams
+from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.api import ApiServer
-from syncret.daemon.homes.kubernetes.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
 from syncret.daemon.homes.kubernetes.streams import Raw, Stream
 from syncret.providers.kit.http import Http

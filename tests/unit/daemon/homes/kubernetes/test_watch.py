@@ -9,9 +9,9 @@ from aiohttp import web
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.kinds import EXTERNAL_SECRET, PUSH_SECRET
 from syncret.daemon.homes.contract import WatchEventType
+from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.api import ApiServer
-from syncret.daemon.homes.kubernetes.foreign_statuses import NoVersions
-from syncret.daemon.homes.kubernetes.logins import FixedHeaders
+from syncret.daemon.homes.kubernetes.other_operator.statuses import NoVersions
 from syncret.daemon.homes.kubernetes.resources import Resources
 from syncret.daemon.homes.kubernetes.watch import ClusterWatch
 from syncret.providers.kit.http import Http

@@ -11,7 +11,7 @@ from typing import Final
 
 import structlog
 
-from syncret.daemon.homes.kubernetes.election import PATIENCE, Held, Leases
+from syncret.daemon.homes.kubernetes.election import GRACE, Held, Leases
 
 LEASE: Final = "Lease"
 STATUS: Final = "ExternalSecret"
@@ -116,14 +116,14 @@ class SeenLease:
     async def get(self) -> Held | None:
         """As `Leases` says."""
         lease = await self._leases.get()
-        self._judge(lease)
+        self._examine(lease)
         return lease
 
     async def put(self, lease: Held, *, acquired: bool) -> Held:
         """As `Leases` says: what we could write is ours."""
         return await self._leases.put(lease, acquired=acquired)
 
-    def _judge(self, lease: Held | None) -> None:
+    def _examine(self, lease: Held | None) -> None:
         if lease is None or not lease.holder or _OURS.fullmatch(lease.holder):
             self._first = ("", "", 0.0)
             return
@@ -131,7 +131,7 @@ class SeenLease:
         holder, version, since = self._first
         if holder != lease.holder:
             self._first = (lease.holder, lease.version, now)
-            wait = lease.seconds + PATIENCE
+            wait = lease.seconds + GRACE
             held = f"{self._name} is held by {lease.holder}"
             self._foreign.seen(LEASE, f"{held}, which may be another operator", wait)
         elif version != lease.version:

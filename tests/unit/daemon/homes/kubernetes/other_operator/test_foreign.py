@@ -12,8 +12,14 @@ from syncret.config.meta import Document, GroupKind
 from syncret.config.resources.kinds import CLUSTER_SECRET_STORE, EXTERNAL_SECRET, SECRET_STORE
 from syncret.daemon.homes.contract import Conflict
 from syncret.daemon.homes.kubernetes.election import Election, Held
-from syncret.daemon.homes.kubernetes.foreign import AFTER_LEASE, LEASE, STATUS, ForeignWriters, SeenLease
-from syncret.daemon.homes.kubernetes.foreign_statuses import ForeignStatuses
+from syncret.daemon.homes.kubernetes.other_operator.foreign import (
+    AFTER_LEASE,
+    LEASE,
+    STATUS,
+    ForeignWriters,
+    SeenLease,
+)
+from syncret.daemon.homes.kubernetes.other_operator.statuses import ForeignStatuses
 
 pytestmark = pytest.mark.time("virtual")
 

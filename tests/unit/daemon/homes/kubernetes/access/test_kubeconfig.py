@@ -10,8 +10,8 @@ import yaml
 
 from syncret.config.meta import Document
 from syncret.daemon.homes.contract import HomeUnusable
-from syncret.daemon.homes.kubernetes.kubeconfig import access, kubeconfig_paths
-from syncret.daemon.homes.kubernetes.logins import pair_of
+from syncret.daemon.homes.kubernetes.access.kubeconfig import access, kubeconfig_paths
+from syncret.daemon.homes.kubernetes.access.logins import pair_of
 from syncret.daemon.homes.kubernetes.opening import own_access
 from syncret.providers.errors import Denied
 from syncret.providers.kit.http import Answer

@@ -18,8 +18,8 @@ from syncret.daemon.homes.kubernetes.api import ApiServer, NotAllowed
 from syncret.daemon.homes.kubernetes.election import Election, Leases, boot_time
 from syncret.daemon.homes.kubernetes.event_rules import EventRules
 from syncret.daemon.homes.kubernetes.events import ApiEvents
-from syncret.daemon.homes.kubernetes.foreign import ForeignWriters, SeenLease
 from syncret.daemon.homes.kubernetes.leases import ApiLeases
+from syncret.daemon.homes.kubernetes.other_operator.foreign import ForeignWriters, SeenLease
 
 LEAVE_WITHIN: Final = 2.0
 LOOK_WITHIN: Final = 5.0

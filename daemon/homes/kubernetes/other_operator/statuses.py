@@ -10,7 +10,7 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import EXTERNAL_SECRET, generator_ref, role_of, store_ref
 from syncret.daemon.core import needs
 from syncret.daemon.core.schedule.refresh import Periodic
-from syncret.daemon.homes.kubernetes.foreign import AFTER_LEASE, STATUS, ForeignWriters
+from syncret.daemon.homes.kubernetes.other_operator.foreign import AFTER_LEASE, STATUS, ForeignWriters
 
 MANAGER: Final = "external-secrets"
 """The operator's field manager: the name of its program."""

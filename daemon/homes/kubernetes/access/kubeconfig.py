@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from syncret.config.meta import Document, is_object
 from syncret.config.text.yaml import parse_text
 from syncret.daemon.homes.contract import HomeUnusable
-from syncret.daemon.homes.kubernetes.logins import FileToken, FixedHeaders, Impersonation, Program
+from syncret.daemon.homes.kubernetes.access.logins import FileToken, FixedHeaders, Impersonation, Program
 from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls

@@ -199,7 +199,6 @@ class Program:
             async with asyncio.timeout(EXEC_TIMEOUT):
                 output, _ = await process.communicate()
         except TimeoutError:
-            process.kill()
             raise Denied(f"the program {self._command} of the kubeconfig gave no token in time") from None
         finally:
             if process.returncode is None:
