@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.real.e2e.process import Daemon, daemon
+from tests.real.e2e.process import Daemon, daemon, files
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ class Deployment:
 
 
 def passwords(out: Path) -> dict[str, str]:
-    return {str(file.relative_to(out)): file.read_text() for file in out.rglob("password")}
+    return {path: text for path, text in files(out).items() if path.endswith("/password")}
 
 
 def followed(running: Daemon, folder: Path, out: Path, number: int) -> None:
