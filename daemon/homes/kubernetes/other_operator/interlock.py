@@ -187,13 +187,19 @@ async def _leave(election: Election) -> None:
 
 @asynccontextmanager
 async def _beside(name: str, work: Coroutine[Any, Any, None]) -> AsyncGenerator[None, None]:
-    """Do work that never ends by itself, until the block is left."""
-    task = asyncio.create_task(work, name=name)
+    """Do work that never ends by itself, until the block is left. If it fails, so does the block."""
     try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(work, name=name)
+            try:
+                yield
+            finally:
+                task.cancel()
+    except BaseExceptionGroup as errors:
+        only, *more = errors.exceptions
+        if more:
+            raise
+        raise only from None
 
 
 async def _tell(api: ApiServer, pod: StoredObject, reasons: "asyncio.Queue[str]") -> None:
