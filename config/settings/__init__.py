@@ -20,6 +20,7 @@ from syncret.config.settings.groups import (
     MetricsTls,
     Migration,
     Mode,
+    Operator,
     OwnIdentity,
     OwnReceiver,
     Paths,
@@ -40,6 +41,7 @@ __all__ = [
     "LeaderElection",
     "MetricsTls",
     "Migration",
+    "Operator",
     "OwnIdentity",
     "OwnReceiver",
     "Process",
@@ -97,6 +99,7 @@ class Settings(Group, frozen=True):
     shows what a takeover would change."""
     migration: Migration = Migration()
     webhook: Webhook = Webhook()
+    operator: Operator = Operator()
     socket: str = "/run/syncret/control.sock"
     """The Unix socket (mode 0600) for status, explain and refresh; empty: none.
     Example: /run/app/syncret.sock"""

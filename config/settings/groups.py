@@ -169,6 +169,27 @@ class Webhook(Group, frozen=True):
     Example: external-secrets/external-secrets-webhook"""
 
 
+class Operator(Group, frozen=True):
+    """What `syncret operator` installs, and how; it has no meaning to the daemon."""
+
+    operand_image: str = ""
+    """The image of the daemon that is installed; empty: that of RELATED_IMAGE_EXTERNAL_SECRETS.
+    Example: registry.example.com/syncret:1.0"""
+    bitwarden_image: str = ""
+    """The image of the Bitwarden server; empty: that of RELATED_IMAGE_BITWARDEN_SDK_SERVER.
+    Example: registry.example.com/bitwarden-sdk-server:0.5"""
+    bitwarden_version: str = ""
+    """Its version, for a label; empty: that of BITWARDEN_SDK_SERVER_IMAGE_VERSION. Example: 0.5.2"""
+    operator_namespace: str = ""
+    """Where the operator itself runs, with the Lease of its replicas; empty: the namespace of the pod.
+    Example: external-secrets-operator"""
+    resync: Annotated[float, Meta(ge=1, extra={"form": "duration"})] = 600.0
+    """How often everything is compared, even if nothing has told of a change. Example: 30m"""
+    contested_after: Count = 5
+    """Repairs of one object within five minutes, against the same other writer, after which it is left for
+    ten minutes. Example: 10"""
+
+
 class MetricsTls(Group, frozen=True):
     """TLS at `listen`, with a certificate from files. They are looked at with each new connection."""
 

@@ -50,7 +50,8 @@ async def run_alone(load: Callable[[], Settings], part: Part) -> None:
             requested = await signals.requested()
 
 
-def _registry() -> CollectorRegistry:
+def process_registry() -> CollectorRegistry:
+    """Metrics of this process, and its version."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     Gauge("syncret_build_info", "The running version.", ("version",), registry=registry).labels(
@@ -60,7 +61,7 @@ def _registry() -> CollectorRegistry:
 
 
 @asynccontextmanager
-async def _metrics(
+async def metrics_at(
     settings: Settings, registry: CollectorRegistry, not_ready: Callable[[], str]
 ) -> AsyncGenerator[None]:
     """Serve metrics and probes at `listen`."""
@@ -83,21 +84,21 @@ async def _metrics(
 
 @asynccontextmanager
 async def _webhook(settings: Settings) -> AsyncGenerator[None]:
-    registry = _registry()
+    registry = process_registry()
     async with AsyncExitStack() as stack:
         sockets = await stack.enter_async_context(parts.listening(settings))
         within = None
         if not settings.webhook.cert_dir:
             within = await stack.enter_async_context(parts.cluster(settings, ClusterStats()))
         certificate = parts.certificate_of(settings, within)
-        await stack.enter_async_context(_metrics(settings, registry, certificate.not_ready))
+        await stack.enter_async_context(metrics_at(settings, registry, certificate.not_ready))
         await stack.enter_async_context(parts.serving(sockets, certificate, Registry(), registry))
         yield
 
 
 @asynccontextmanager
 async def _certificates(settings: Settings) -> AsyncGenerator[None]:
-    registry = _registry()
+    registry = process_registry()
     stats = ClusterStats()
     async with AsyncExitStack() as stack:
         sockets = await stack.enter_async_context(parts.listening(settings, reviewing=False))
@@ -108,7 +109,7 @@ async def _certificates(settings: Settings) -> AsyncGenerator[None]:
         def not_ready() -> str:
             return keeper.problem if left() > 0 else ""
 
-        await stack.enter_async_context(_metrics(settings, registry, not_ready))
+        await stack.enter_async_context(metrics_at(settings, registry, not_ready))
         await stack.enter_async_context(parts.probing(sockets, not_ready))
         yield
 

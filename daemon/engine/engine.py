@@ -7,7 +7,7 @@ supervisor to start it anew: an engine that no longer hears of changes must not 
 
 import asyncio
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from itertools import count
@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.config.meta import ObjectRef
+from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.kinds import kind_of
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan.actions import LastError, last_error
@@ -30,7 +30,7 @@ from syncret.daemon.engine.queue.waiting import CurrentRun, current_run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
 from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
 from syncret.daemon.engine.retry import rules_of
-from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, RunRequest, Waker
+from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, RunRequest, Waker, has_role
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
 from syncret.daemon.homes.contract import Conflict, Forbidden, Home, HomeError, Invalid
 from syncret.providers.errors import Malformed, SyncError
@@ -53,7 +53,7 @@ class Bug(SyncError):
 class Engine:
     """The loop around the reconcilers. Everything about it happens on one event loop."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # options, all by name
         self,
         home: Home,
         reconcilers: Iterable[Reconciler],
@@ -64,8 +64,9 @@ class Engine:
         observer: Observer | None = None,
         listeners: Iterable[Listener] = (),
         held: HeldRecord | None = None,
+        awaits: Callable[[GroupKind], bool] = has_role,
     ) -> None:
-        """While `held` is on, runs write nothing: what they would write is noted there."""
+        """While `held` is on, runs note there what they would write. None begins before what it `awaits`."""
         self.queue = queue
         self.held = held or HeldRecord(lambda: False)
         self._home = home
@@ -81,6 +82,7 @@ class Engine:
             queue=self.queue,
             observer=self._observer,
             listeners=listeners,
+            awaits=awaits,
         )
         self.synced, self.first_pass = self._waker.synced, self._waker.first_pass
         self._retry = rules_of(settings)

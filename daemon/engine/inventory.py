@@ -311,9 +311,14 @@ class _Condition(msgspec.Struct):
 class _Status(msgspec.Struct, rename="camel"):
     conditions: NullIsEmpty[tuple[_Condition, ...]] = ()
     synced_push_secrets: msgspec.Raw = msgspec.Raw()
+    observed_generation: int = 0
+    updated_replicas: int = 0
+    available_replicas: int = 0
 
-    def ready(self) -> str:
-        return next((each.status for each in self.conditions if each.type == "Ready"), "")
+    def readiness(self) -> tuple[str, int, int, int]:
+        """The condition Ready, and of a Deployment how far it is rolled out."""
+        ready = next((each.status for each in self.conditions if each.type == "Ready"), "")
+        return ready, self.observed_generation, self.updated_replicas, self.available_replicas
 
 
 class _Head(msgspec.Struct):
@@ -342,7 +347,7 @@ def difference(before: StoredObject | None, after: StoredObject) -> On:
     on = _NOTHING
     if before.generation != after.generation or old.metadata != new.metadata:
         on |= On.SPEC
-    if old.status.ready() != new.status.ready():
+    if old.status.readiness() != new.status.readiness():
         on |= On.READINESS
     if old.status.synced_push_secrets != new.status.synced_push_secrets:
         on |= On.DATA

@@ -26,7 +26,7 @@ class On(IntFlag):
     SPEC = 2
     """The spec, or metadata: labels, annotations, finalizers, owners, a deletion."""
     READINESS = 4
-    """The status of its condition Ready."""
+    """The status of its condition Ready; of a Deployment, how far it is rolled out."""
     DATA = 8
     """What it carries: the data of a Secret, what a PushSecret says to have pushed."""
 

@@ -29,6 +29,11 @@ ITSELF: Final = int(OBJECT)
 """A change of that is a reason to run the object itself."""
 
 
+def has_role(kind: GroupKind) -> bool:
+    """Whether runs look the kind up."""
+    return role_of(kind) is not None
+
+
 class RunRequest(NamedTuple):
     """When events last asked for a run, and when an operator or a change of the object itself did."""
 
@@ -84,7 +89,9 @@ class Waker:
         queue: WorkQueue,
         observer: Observer,
         listeners: Iterable[Listener],
+        awaits: Callable[[GroupKind], bool] = has_role,
     ) -> None:
+        """Runs begin once each kind that it `awaits` is listed, or known not to be there."""
         self.synced = asyncio.Event()
         """Set once every object that existed at the start has been queued."""
         self.first_pass = asyncio.Event()
@@ -98,6 +105,7 @@ class Waker:
         self._queue = queue
         self._observer = observer
         self._listeners = tuple(listeners)
+        self._awaits = awaits
         self._notice_of: dict[tuple[str, str], tuple[Callable[[WatchEvent], None], ...]] = {}
         """What takes in versions of each kind that there was an object of."""
         self._listed: set[GroupKind] = set()
@@ -303,7 +311,7 @@ class Waker:
     def start(self) -> None:
         """Begin to run objects once all kinds are known that runs look up; others are only ever targets."""
         if self._has_started or any(
-            role_of(kind) is not None and kind not in self._listed for kind in self._home.kinds()
+            self._awaits(kind) and kind not in self._listed for kind in self._home.kinds()
         ):
             return
         self._has_started = True

@@ -268,6 +268,10 @@ class Writes:
             self._made(error.stored)
             raise
 
+    async def call(self, write: Callable[[], Awaitable[StoredObject]]) -> StoredObject:
+        """A write that only some homes can do."""
+        return self._made(await self._gate.call(write, urgent=self._urgent))
+
     async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
         """As the home's own; an object that waited only for this is gone from the inventory, too."""
         write = partial(self._home.set_finalizers, seen, finalizers)

@@ -15,6 +15,7 @@ from syncret.daemon.cli.commands.providers import CAPABILITIES, generator_rows, 
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.install.chart.keys import idle, leaves
 from syncret.daemon.install.chart.values import VALUES
+from syncret.daemon.operator.metrics import OperatorMetrics
 from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
 from syncret.providers.registry import Registry
@@ -178,6 +179,7 @@ def _metrics() -> Iterator[str]:
         yield _metric(family.name, family.type, family.labels, family.text)
     registry = Metrics(lambda: 0.0).registry
     WebhookMetrics(registry)
+    OperatorMetrics(registry)
     for collector in registry._collector_to_names:  # noqa: SLF001  # the labels are nowhere else before a sample is
         for metric in collector.collect():
             suffix = "_total" if metric.type == "counter" else ""

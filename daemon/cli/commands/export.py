@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncret.config.catalog import BrokenEntry
 from syncret.config.errors import ConfigError
-from syncret.config.resources.kinds import Kinds
+from syncret.config.resources.kinds import OPERATOR_KINDS, Kinds
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.installation import INSTALLATION_FLAGS
 from syncret.daemon.cli.terminal import print_error
@@ -50,7 +50,7 @@ def _print(options: Namespace) -> None:
     elif name is not None:
         raise _Wrong(f"{what} takes no {name}", f"write: syncret export {what}")
     elif what == "crds":
-        _print_crds(serve_v1beta1=options.serve_v1beta1, compat=options.compat)
+        _print_crds(serve_v1beta1=options.serve_v1beta1, compat=options.compat, operator=options.operator)
     elif what == "manifests":
         _print_manifests(options)
     elif what == "settings":
@@ -110,14 +110,14 @@ def _print_schema(name: str | None) -> None:
     print_json(openapi(kind.model, registry, examples=True), indent=2)
 
 
-def _print_crds(*, serve_v1beta1: bool, compat: bool) -> None:
+def _print_crds(*, serve_v1beta1: bool, compat: bool, operator: bool) -> None:
     from syncret.config.schema.crds import crd
     from syncret.daemon.cli.printing import print_yaml
     from syncret.providers.registry import Registry
 
     registry = Registry()
     kinds = Kinds(registry)
-    for name in kinds.names():
+    for name in [each.group_kind for each in OPERATOR_KINDS] if operator else kinds.names():
         kind = kinds.find(name)
         if kind is not None and kind.group:
             print_yaml(crd(kind, registry, serve_v1beta1=serve_v1beta1, compat=compat))

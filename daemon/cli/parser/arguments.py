@@ -10,6 +10,7 @@ from syncret.daemon.cli.parser.asking_flags import add_explain, add_refresh, add
 from syncret.daemon.cli.parser.eso_flags import eso_flags
 from syncret.daemon.cli.parser.export_flags import add_export
 from syncret.daemon.cli.parser.migrate_flags import add_migrate
+from syncret.daemon.cli.parser.operator_flags import add_operator
 from syncret.daemon.cli.parser.options import (
     DEFAULTS,
     NAMESPACE,
@@ -75,6 +76,7 @@ def parser() -> ArgumentParser:
     add_explain(commands)
     add_refresh(commands)
     add_migrate(commands)
+    add_operator(commands)
     _simulate(commands)
     _template(commands)
     _providers(commands)

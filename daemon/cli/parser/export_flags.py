@@ -41,6 +41,11 @@ def add_export(commands: Commands) -> None:
         help="crds: serve external-secrets.io/v1beta1 as well, for clients that still ask for it",
     )
     command.add_argument(
+        "--operator",
+        action="store_true",
+        help="crds: those of ExternalSecretsConfig and ExternalSecretsManager instead, for syncret operator",
+    )
+    command.add_argument(
         "--compat",
         action="store_true",
         help="crds: without rules between fields (CEL), for Kubernetes before 1.30",

@@ -70,7 +70,8 @@ class KubernetesHome:
         self._kube = kube
         self._scope = scope
         self._resources = Resources(api, catalog)
-        self._kinds = tuple(name for name in Kinds(catalog).names() if scope.has(name))
+        names = Kinds(catalog).names() if scope.chosen is None else scope.chosen
+        self._kinds = tuple(name for name in names if scope.chosen or scope.has(name))
         self._intact: dict[ObjectRef, str] = {}
         self._present: set[ObjectRef] = set()
         """Secrets that exist and that the watch may not have told of yet."""
@@ -89,6 +90,16 @@ class KubernetesHome:
         api.on_change = self._report
         self._watches: list[ClusterWatch] = []
 
+    @property
+    def requests(self) -> tuple[ApiServer, Resources]:
+        """What requests that no other home knows are made with."""
+        return self._api, self._resources
+
+    def look_again(self) -> None:
+        """Ask at once for kinds that could not be watched."""
+        for watch in self._watches:
+            watch.look_again()
+
     def look_for(self, foreign: ForeignWriters, versions: Versions) -> None:
         """Look for another operator: `versions` is shown all objects from the next watch on."""
         self._foreign, self._versions = foreign, versions
@@ -103,14 +114,14 @@ class KubernetesHome:
         watch = ClusterWatch(
             self._api,
             self._resources,
-            namespace=self._scope.namespace,
+            scope=self._scope,
             intact=self._intact,
             present=self._present,
             on_unknown=self._note_unknown,
             versions=self._versions,
         )
         for kind in self._kinds:
-            watch.follow(kind, self._scope.labels(kind))
+            watch.follow(kind)
         self._watches = [each for each in self._watches if not each.is_closed]
         self._watches.append(watch)
         return watch

@@ -96,6 +96,7 @@ class Resources:
         """Ask again for what the server has of that group: it no longer has this kind."""
         for group, version in [each for each in self._served if each[0] == kind.group]:
             del self._served[group, version]
+        self._preferred.pop(kind.group, None)
 
     async def _versions(self, kind: GroupKind) -> Sequence[str]:
         known = self._kinds.find(kind)

@@ -1,10 +1,21 @@
 """Which objects of a cluster a home follows."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from syncret.config.meta import GroupKind
 from syncret.config.resources.kinds import EXTERNAL_SECRET, kind_of
+
+
+class Selected(NamedTuple):
+    """What is watched of one kind."""
+
+    labels: str = ""
+    """The labels of its objects; empty: any."""
+    everywhere: bool = False
+    """In all namespaces, whatever else is watched."""
+    head: bool = False
+    """The metadata alone, even where it is not one of Kubernetes' own kinds."""
 
 
 class Scope(NamedTuple):
@@ -17,13 +28,18 @@ class Scope(NamedTuple):
     selector: str = ""
     """The labels of the ExternalSecrets that are; empty: any."""
 
+    chosen: Mapping[GroupKind, Selected] | None = None
+    """These kinds, in place of those that the daemon has a model for; of each, whole objects."""
+
+    def of(self, kind: GroupKind) -> Selected:
+        """What is watched of a kind."""
+        if self.chosen is not None:
+            return self.chosen[kind]
+        return Selected(self.selector if kind == EXTERNAL_SECRET.group_kind else "")
+
     def has(self, kind: GroupKind) -> bool:
         """Whether objects of the kind are watched."""
         return kind.kind not in self.without and (not self.namespace or _concerns_namespaces(kind))
-
-    def labels(self, kind: GroupKind) -> str:
-        """The label selector of the kind's watch."""
-        return self.selector if kind == EXTERNAL_SECRET.group_kind else ""
 
 
 def _concerns_namespaces(kind: GroupKind) -> bool:

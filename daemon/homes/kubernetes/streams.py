@@ -7,7 +7,7 @@ was taken away or a missing CRD never do.
 import asyncio
 import random
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Final, Protocol, TypeAlias
 
 import msgspec
@@ -129,6 +129,8 @@ class Stream:
         self.known: dict[ObjectRef, _Known] = {}
         self.moved = asyncio.Event()
         """Set whenever `version` or `is_listed` changes."""
+        self.look_again = asyncio.Event()
+        """To be set when what was not served may be served now."""
         self._api = api
         self._resources = resources
         self._receiver = receiver
@@ -161,7 +163,7 @@ class Stream:
                     await self._lose(
                         "the API server does not serve this kind (install its CRD: `syncret export crds`)"
                     )
-                    await asyncio.sleep(MISSING)
+                    await self._wait()
                     continue
                 await self._follow(resource)
                 failures = 0
@@ -172,11 +174,18 @@ class Stream:
             except (NotFound, NotAllowed) as error:
                 self._resources.forget(self.kind)
                 await self._lose(str(error))
-                await asyncio.sleep(MISSING)
+                await self._wait()
             except HomeError as error:
                 failures += 1
                 self._broke("failed")
                 await asyncio.sleep(_pause(error, failures))
+
+    async def _wait(self) -> None:
+        """Until it is worth asking again for what is not served, or may not be watched."""
+        self.look_again.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.look_again.wait(), MISSING)
+            self._resources.forget(self.kind)
 
     @property
     def is_current(self) -> bool:

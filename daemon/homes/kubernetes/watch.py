@@ -9,10 +9,11 @@ import msgspec
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.core.ownership import MANAGED
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
-from syncret.daemon.homes.kubernetes.api import METADATA_ONLY, ApiServer
+from syncret.daemon.homes.kubernetes.api import JSON, METADATA_ONLY, ApiServer
 from syncret.daemon.homes.kubernetes.objects import METADATA_ALONE, SECRET, gone, is_as_written, stored_of
 from syncret.daemon.homes.kubernetes.other_operator.statuses import Versions
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
+from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.daemon.homes.kubernetes.streams import Raw, Stream, is_older
 
 MOST_WAITING = 1000
@@ -27,7 +28,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         api: ApiServer,
         resources: Resources,
         *,
-        namespace: str,
+        scope: Scope,
         intact: dict[ObjectRef, str],
         present: set[ObjectRef],
         on_unknown: Callable[[GroupKind, str], None],
@@ -36,7 +37,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         """`intact` is given the version of each Secret that is as written; `present` loses what was told."""
         self._api = api
         self._resources = resources
-        self._namespace = namespace
+        self._scope = scope
         self._on_unknown = on_unknown
         self.versions = versions
         self._buffer: deque[WatchEvent] = deque()
@@ -48,32 +49,43 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         self._streams: dict[tuple[GroupKind, bool], Stream] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
-    def follow(self, kind: GroupKind, labels: str = "") -> None:
-        """Watch one more kind, or those of its objects that a label selector matches."""
-        if kind == SECRET:
+    def follow(self, kind: GroupKind) -> None:
+        """Watch one more kind, or those of its objects that the scope selects."""
+        if kind == SECRET and self._scope.chosen is None:
             self._start((kind, True), labels=f"{MANAGED}=true", receiver=self._secrets.managed)
             self._start((kind, False), labels=f"{MANAGED}!=true", receiver=self._secrets.others)
         else:
-            self._start((kind, False), receiver=_Kind(self, kind), labels=labels)
+            selected = self._scope.of(kind)
+            whole = self._scope.chosen is not None and not selected.head
+            receiver = _Kind(self, kind, whole=whole, is_selected=bool(selected.labels))
+            self._start((kind, False), receiver=receiver, labels=selected.labels)
 
     def _start(
         self, key: tuple[GroupKind, bool], *, receiver: "_Kind | _HalfOfSecrets", labels: str = ""
     ) -> None:
+        selected = self._scope.of(key[0])
         stream = Stream(
             self._api,
             self._resources,
             key[0],
             receiver,
-            namespace=self._namespace,
+            namespace="" if selected.everywhere else self._scope.namespace,
             labels=labels,
-            metadata_only=key[0] in METADATA_ALONE and key != (SECRET, True),
+            metadata_only=selected.head or (key[0] in METADATA_ALONE and key != (SECRET, True)),
         )
         receiver.stream = stream
         self._streams[key] = stream
         self._tasks.append(asyncio.create_task(stream.run(), name=f"home: watch {key[0]}"))
 
+    def look_again(self) -> None:
+        """Ask at once for kinds that could not be watched."""
+        for stream in self._streams.values():
+            stream.look_again.set()
+
     def lacks_secret(self, ref: ObjectRef) -> bool:
         """Whether both streams of Secrets are whole, and neither has told of this one."""
+        if (SECRET, True) not in self._streams:
+            return False
         halves = (self._secrets.managed.stream, self._secrets.others.stream)
         return all(each.is_current and ref not in each.known for each in halves)
 
@@ -131,6 +143,12 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
                 await stream.moved.wait()
         await self._drained.wait()
 
+    async def found(self, resource: Resource, ref: ObjectRef) -> StoredObject | None:
+        """An object that a stream has lost, as it is now. Raises HomeError: the stream tells of it again."""
+        accept = METADATA_ONLY if ref.group_kind in METADATA_ALONE else JSON
+        answer = await self._api.read(resource.path_to(ref), doing=f"reading {ref}", accept=accept)
+        return None if answer is None else stored_of(resource, msgspec.json.decode(answer.body), whole=True)
+
     # ---------------------------------------------------------------------------------------------- receiving
     async def put(self, type_: WatchEventType, kind: GroupKind, stored: StoredObject | None = None) -> None:
         """Hand one event to the reader, once it has room for it."""
@@ -158,19 +176,26 @@ class _Kind:
 
     stream: Stream
 
-    def __init__(self, watch: ClusterWatch, kind: GroupKind) -> None:
+    def __init__(self, watch: ClusterWatch, kind: GroupKind, *, whole: bool, is_selected: bool) -> None:
+        """`whole`: with the bookkeeping of fields, and with all metadata. `is_selected`: by a label."""
         self._watch = watch
         self._kind = kind
+        self._whole = whole
+        self._is_selected = is_selected and whole
 
     async def changed(self, resource: Resource, raw: Raw, *, is_new: bool) -> None:
         document = msgspec.json.decode(raw)
         self._watch.versions.saw(self._kind, document)
-        stored = stored_of(resource, document)
+        stored = stored_of(resource, document, whole=self._whole)
         type_ = WatchEventType.ADDED if is_new else WatchEventType.MODIFIED
         await self._watch.put(type_, self._kind, stored)
 
     async def deleted(self, resource: Resource, ref: ObjectRef, uid: str, version: str) -> None:
-        del resource
+        if self._is_selected:
+            left = await self._watch.found(resource, ref)
+            if left is not None and left.uid == uid:  # it has lost the label by which it is watched
+                await self._watch.put(WatchEventType.MODIFIED, self._kind, left)
+                return
         self._watch.versions.gone(ref)
         await self._watch.put(WatchEventType.DELETED, self._kind, gone(ref, uid, version))
 

@@ -47,6 +47,11 @@ async def home(api: KubeApi, namespace: str) -> AsyncGenerator[KubernetesHome]:
 @pytest.fixture
 def kubeconfig(tmp_path: Path, api: KubeApi) -> Path:
     """A kubeconfig of the administrator."""
+    return kubeconfig_of(tmp_path, api)
+
+
+def kubeconfig_of(folder: Path, api: KubeApi) -> Path:
+    """A kubeconfig of the administrator, in that folder."""
     document = {
         "current-context": "test",
         "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
@@ -55,6 +60,6 @@ def kubeconfig(tmp_path: Path, api: KubeApi) -> Path:
         ],
         "users": [{"name": "admin", "user": {"token": ADMIN}}],
     }
-    path = tmp_path / "kubeconfig"
+    path = folder / "kubeconfig"
     path.write_text(json.dumps(document))
     return path

@@ -38,6 +38,7 @@ HELP_MAY_IMPORT = {
     "syncret.daemon.cli.parser.eso_flags",
     "syncret.daemon.cli.parser.export_flags",
     "syncret.daemon.cli.parser.migrate_flags",
+    "syncret.daemon.cli.parser.operator_flags",
     "syncret.daemon.cli.parser.options",
     "syncret.daemon.cli.interrupts",
     "syncret.daemon.cli.main",

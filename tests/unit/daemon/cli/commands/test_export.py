@@ -87,6 +87,15 @@ def test_crds_of_all_our_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     assert "x-kubernetes-validations" in text
 
 
+def test_crds_of_the_operator(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "crds", "--operator")
+    assert code == 0
+    assert re.findall(r"^  name: (.*)$", text, re.MULTILINE) == [
+        "externalsecretsconfigs.operator.openshift.io",
+        "externalsecretsmanagers.operator.openshift.io",
+    ]
+
+
 def test_crds_with_flags(capsys: pytest.CaptureFixture[str]) -> None:
     code, text, _ = run(capsys, "crds", "--serve-v1beta1", "--compat")
     documents = {each["metadata"]["name"]: each for each in yaml.safe_load_all(text)}

@@ -13,6 +13,7 @@ from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.api import ApiServer
 from syncret.daemon.homes.kubernetes.other_operator.statuses import NoVersions
 from syncret.daemon.homes.kubernetes.resources import Resources
+from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.daemon.homes.kubernetes.watch import ClusterWatch
 from syncret.providers.kit.http import Http
 from syncret.providers.registry import Registry
@@ -44,7 +45,7 @@ async def test_waiting_for_own_writes_goes_on_while_there_are_more() -> None:
         watch = ClusterWatch(
             api,
             Resources(api, Registry()),
-            namespace="",
+            scope=Scope(),
             intact=intact,
             present=set(),
             on_unknown=lambda _, __: None,
@@ -89,7 +90,7 @@ async def test_what_another_replica_wrote_is_known_once_it_was_told_and_read() -
         watch = ClusterWatch(
             api,
             Resources(api, Registry()),
-            namespace="",
+            scope=Scope(),
             intact={},
             present=set(),
             on_unknown=lambda _, __: None,

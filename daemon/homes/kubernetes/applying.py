@@ -1,0 +1,117 @@
+"""Requests by which an installer keeps objects that others write to as well: server-side apply, and patches.
+
+What the API server answers carries the bookkeeping of fields: it tells who wrote what.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from syncret.config.meta import Document, GroupKind, ObjectRef, member, ref_of
+from syncret.daemon.homes.contract import Invalid, NotFound, OutcomeUnknown, StorageUnavailable, StoredObject
+from syncret.daemon.homes.kubernetes.api import JSON, METADATA_ONLY
+from syncret.daemon.homes.kubernetes.bodies import patch_body
+from syncret.daemon.homes.kubernetes.home import KubernetesHome
+from syncret.daemon.homes.kubernetes.objects import METADATA_ALONE, stored_of
+from syncret.daemon.homes.kubernetes.resources import Resource
+from syncret.providers.kit.http import Body
+
+APPLY: Final = "application/apply-patch+yaml"
+JSON_PATCH: Final = "application/json-patch+json"
+
+_NOT_TYPED: Final = "failed to create typed patch object"
+"""In the words of the 500 by which an apply with a wrong type or a doubled key is refused."""
+
+
+class Applier:
+    """Applies objects as one field manager. Methods raise HomeError; of Secrets no value travels."""
+
+    def __init__(self, home: KubernetesHome, *, manager: str) -> None:
+        self._home = home
+        self._api, self._resources = home.requests
+        self._manager = manager
+
+    async def serves(self, kind: GroupKind) -> bool:
+        """Whether the API server has the kind."""
+        try:
+            return await self._resources.find(kind) is not None
+        except NotFound:  # not even the group
+            return False
+
+    def look_again(self) -> None:
+        """Ask at once for kinds that could not be watched."""
+        self._home.look_again()
+
+    async def look(self, ref: ObjectRef) -> StoredObject | None:
+        """The object as it is now; of Secrets and ConfigMaps the metadata."""
+        resource = await self._resources.find(ref.group_kind)
+        if resource is None:
+            return None
+        answer = await self._api.read(
+            resource.path_to(ref), doing=f"reading {ref}", accept=_accepted(resource)
+        )
+        return None if answer is None else stored_of(resource, answer.decode(Document), whole=True)
+
+    async def data_of(self, ref: ObjectRef) -> Mapping[str, str]:
+        """What a Secret holds, encoded as it is there; nothing if there is none. It is kept nowhere."""
+        stored = await self._home.get(ref)
+        return {} if stored is None else member(stored.document, "data")
+
+    async def apply(self, document: Document, *, dry_run: bool = False) -> StoredObject:
+        """Apply it, whoever else claims its fields; with `dry_run`, what the server would store.
+
+        Raises Invalid for whatever is wrong with the document itself.
+        """
+        ref = ref_of(document)
+        body = Body(msgspec.json.encode(document), APPLY)
+        try:
+            return await self._patch(ref, body, str(document["apiVersion"]), force=True, dry_run=dry_run)
+        except OutcomeUnknown as error:
+            if _NOT_TYPED in str(error):
+                raise Invalid(str(error)) from None
+            raise
+
+    async def edit(self, seen: StoredObject, operations: Sequence[Document]) -> StoredObject:
+        """A JSON patch of this version. Raises Conflict where there is a newer one."""
+        test = {"op": "test", "path": "/metadata/resourceVersion", "value": seen.resource_version}
+        body = Body(msgspec.json.encode([test, *operations]), JSON_PATCH)
+        return await self._patch(seen.ref, body)
+
+    async def merge(self, seen: StoredObject, metadata: Mapping[str, Any]) -> StoredObject:
+        """A merge patch of the metadata of this version. Raises Conflict where there is a newer one."""
+        patch = {"metadata": {**metadata, "resourceVersion": seen.resource_version}}
+        return await self._patch(seen.ref, patch_body(patch))
+
+    async def _patch(
+        self,
+        ref: ObjectRef,
+        body: Body,
+        api_version: str = "",
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+    ) -> StoredObject:
+        resource = await self._resources.find(ref.group_kind, api_version.rpartition("/")[2])
+        if resource is None:
+            raise StorageUnavailable(
+                f"{ref}: the API server does not serve this kind", hint="install its CRD"
+            )
+        params = {"fieldManager": self._manager}
+        if force:
+            params["force"] = "true"
+        if dry_run:
+            params["dryRun"] = "All"
+        answer = await self._api.write(
+            "PATCH",
+            resource.path_to(ref),
+            body,
+            doing=f"{'trying' if dry_run else 'writing'} {ref}",
+            params=params,
+            accept=_accepted(resource),
+        )
+        return stored_of(resource, answer.decode(Document), whole=True)
+
+
+def _accepted(resource: Resource) -> str:
+    return f"{METADATA_ONLY},{JSON}" if resource.group_kind in METADATA_ALONE else JSON

@@ -1,0 +1,261 @@
+"""Whether a live object is as we want it: at the fields that are ours, and in the lists that are ours alone.
+
+The API server gives values another spelling and fills in defaults: neither is a difference. Everything else
+of an object is others', and is not looked at. Pure.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from syncret.config.durations import DurationError, parse_nanoseconds
+from syncret.config.meta import Document, is_list, is_object, member
+
+MANAGER: Final = "syncret-operator"
+"""Our name in the bookkeeping of fields."""
+
+FORMER: Final = "external-secrets-operator"
+"""That of the operator that was there before us."""
+
+HEADS: Final = frozenset({"Namespace", "Secret", "ConfigMap", "ServiceAccount"})
+"""Kinds of which the labels and annotations are ours, and nothing else."""
+
+_KEYS: Final[Mapping[str, Sequence[str]]] = {
+    "containers": ("name",),
+    "initContainers": ("name",),
+    "env": ("name",),
+    "volumes": ("name",),
+    "volumeMounts": ("mountPath",),
+    "webhooks": ("name",),
+}
+"""Lists that the API server merges by the keys of their entries."""
+
+_PORT_KEYS: Final = {"containerPort": ("containerPort", "protocol"), "port": ("port", "protocol")}
+_POD: Final = ("affinity", "tolerations", "nodeSelector", "imagePullSecrets", "initContainers", "volumes")
+_CONTAINER: Final = ("args", "env", "envFrom", "ports", "volumeMounts")
+_TEMPLATE: Final = ("spec", "template", "spec")
+
+_QUANTITY: Final = re.compile(r"([0-9.]+)(m|[kKMGTPE]i?|)")
+_UNITS: Final = {
+    "": Decimal(1),
+    "m": Decimal("0.001"),
+    **{unit: Decimal(1000) ** power for power, unit in enumerate("kMGTPE", 1)},
+    **{f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", 1)},
+}
+_MEASURED: Final = frozenset({"limits", "requests"})
+_TIMED: Final = frozenset({"duration", "renewBefore"})
+
+
+class Difference(NamedTuple):
+    """What is not as it should be."""
+
+    ours: bool
+    """A field of ours has another value, or is not booked as ours."""
+    foreign: Sequence[str]
+    """What others have put into what is ours alone, as JSON pointers; the last is to be removed first."""
+
+    def __bool__(self) -> bool:
+        return self.ours or bool(self.foreign)
+
+
+def difference(wanted: Document, live: Document) -> Difference:
+    """What of a live object, with its managedFields, is not as it is wanted."""
+    if wanted["kind"] in HEADS:
+        shown = {"metadata": wanted["metadata"]}
+    else:
+        shown = {name: value for name, value in wanted.items() if name not in {"apiVersion", "kind"}}
+    metadata = {
+        name: value
+        for name, value in shown["metadata"].items()
+        if name in {"labels", "annotations", "ownerReferences"}
+    }
+    same = _same({**shown, "metadata": metadata}, live)
+    return Difference(not same or not _is_booked(wanted, live), tuple(_foreign(wanted, live)))
+
+
+def is_unchanged(before: Document, after: Document) -> bool:
+    """Whether a dry run would have changed nothing; the times of the bookkeeping do not count."""
+    return _plain(before) == _plain(after)
+
+
+def entries(document: Document) -> Sequence[Document]:
+    """The bookkeeping of fields, but that of the status."""
+    every: Sequence[Document] = document.get("metadata", {}).get("managedFields") or ()
+    return [each for each in every if not each.get("subresource")]
+
+
+def others(document: Document) -> str:
+    """Who else wrote the object last, by the bookkeeping of fields; empty if nobody did."""
+    found = [each for each in entries(document) if each.get("manager") != MANAGER]
+    return str(max(found, key=lambda each: str(each.get("time", ""))).get("manager", "")) if found else ""
+
+
+def renamed(document: Document) -> Sequence[Document] | None:
+    """The bookkeeping with what the former operator wrote as ours; None if it wrote nothing.
+
+    The number of replicas stays booked under its name: what is booked as ours and not applied is removed.
+    """
+    former = [each for each in entries(document) if _is_former(each)]
+    if not former or any(_is_ours(each) for each in entries(document)):
+        return None
+    result: list[Document] = []
+    for each in document["metadata"]["managedFields"]:
+        if each is not former[0]:
+            result.append(each)
+            continue
+        fields: Document = msgspec.json.decode(msgspec.json.encode(each["fieldsV1"]))
+        replicas = member(fields, "f:spec").pop("f:replicas", None)
+        result.append({**each, "manager": MANAGER, "operation": "Apply", "fieldsV1": fields})
+        if replicas is not None:
+            result.append({**each, "fieldsV1": {"f:spec": {"f:replicas": replicas}}})
+    return result
+
+
+def _is_ours(entry: Document) -> bool:
+    return entry.get("manager") == MANAGER and entry.get("operation") == "Apply"
+
+
+def _is_former(entry: Document) -> bool:
+    return entry.get("manager") == FORMER and entry.get("operation") == "Update"
+
+
+# ----------------------------------------------------------------------------------------------------- values
+def _same(wanted: Any, live: Any, *, name: str = "", closed: bool = False) -> bool:  # noqa: ANN401  # JSON
+    """Whether the live value has what is wanted; `closed`: and nothing else."""
+    if wanted in (None, "", False, 0) or wanted in ([], {}):
+        return live in (None, "", False, 0) or live in ([], {}) or (is_object(wanted) and not closed)
+    if is_object(wanted):
+        if not is_object(live):
+            return False
+        if closed and any(live[each] not in (None, "", [], {}) for each in live.keys() - wanted.keys()):
+            return False
+        inside = name in _MEASURED
+        return all(
+            _is_measure(value, live.get(each))
+            if inside
+            else _same(value, live.get(each), name=each, closed=closed)
+            for each, value in wanted.items()
+        )
+    if is_list(wanted):
+        return is_list(live) and _same_list(wanted, live, name, closed=closed)
+    if name in _TIMED:
+        return _time(wanted) == _time(live)
+    return bool(wanted == live)
+
+
+def _same_list(wanted: Sequence[Any], live: Sequence[Any], name: str, *, closed: bool) -> bool:
+    keys = keys_of(name, wanted)
+    if not keys:
+        return len(wanted) == len(live) and all(
+            _same(mine, theirs, closed=True) for mine, theirs in zip(wanted, live, strict=True)
+        )
+    return all(
+        any(_has_keys(each, mine, keys) and _same(mine, each, closed=closed) for each in live)
+        for mine in wanted
+    )
+
+
+def keys_of(name: str, entries_: Sequence[Any]) -> Sequence[str]:
+    """By which members the entries of a list are told apart; none: the list is one value."""
+    if name == "ports" and entries_ and is_object(entries_[0]):
+        return next((keys for of, keys in _PORT_KEYS.items() if of in entries_[0]), ())
+    return _KEYS.get(name, ())
+
+
+def _has_keys(live: Any, wanted: Document, keys: Sequence[str]) -> bool:  # noqa: ANN401  # JSON
+    return is_object(live) and all(
+        live.get(key) == wanted.get(key, "TCP" if key == "protocol" else None) for key in keys
+    )
+
+
+def _is_measure(wanted: object, live: object) -> bool:
+    return wanted == live or (live is not None and _amount(wanted) == _amount(live) is not None)
+
+
+def _amount(quantity: object) -> Decimal | None:
+    found = _QUANTITY.fullmatch(str(quantity))
+    return None if found is None else Decimal(found[1]) * _UNITS[found[2]]
+
+
+def _time(text: object) -> object:
+    try:
+        return parse_nanoseconds(str(text))
+    except DurationError:
+        return text
+
+
+# ---------------------------------------------------------------------------------------------------- booking
+def _is_booked(wanted: Document, live: Document) -> bool:
+    """Whether we have applied the object, and claim nothing there that we do not want any more."""
+    ours = next((each for each in entries(live) if _is_ours(each)), None)
+    return ours is not None and not _claims_more(ours.get("fieldsV1") or {}, wanted)
+
+
+def _claims_more(fields: Document, value: Any) -> bool:  # noqa: ANN401  # JSON
+    for name, inner in fields.items():
+        mark, _, rest = name.partition(":")
+        if mark == "f":
+            if not is_object(value) or rest not in value or _claims_more(inner, value[rest]):
+                return True
+        elif mark == "k":
+            keys = msgspec.json.decode(rest)
+            found = [each for each in value or () if is_object(each) and _has_keys(each, keys, tuple(keys))]
+            if not found or _claims_more(inner, found[0]):
+                return True
+        elif mark == "v" and msgspec.json.decode(rest) not in (value or ()):
+            return True
+    return False
+
+
+def _plain(document: Document) -> Document:
+    metadata = {name: value for name, value in document["metadata"].items() if name != "managedFields"}
+    booked = sorted(
+        (
+            str(each.get("manager")),
+            str(each.get("operation")),
+            msgspec.json.encode(each.get("fieldsV1"), order="sorted"),
+        )
+        for each in entries(document)
+    )
+    return {**document, "metadata": metadata, "": booked}
+
+
+# ---------------------------------------------------------------------------------------------------- foreign
+def _foreign(wanted: Document, live: Document) -> Iterator[str]:
+    """What is to be removed, from the end of each list."""
+    kind = wanted["kind"]
+    if kind == "Deployment":
+        mine, theirs = member(wanted, *_TEMPLATE), member(live, *_TEMPLATE)
+        yield from _of_pod(mine, theirs, "/spec/template/spec")
+    elif kind == "Service":
+        yield from _entries(member(wanted, "spec"), member(live, "spec"), "ports", "/spec")
+    elif kind == "ValidatingWebhookConfiguration":
+        yield from _entries(wanted, live, "webhooks", "")
+
+
+def _of_pod(wanted: Document, live: Document, at: str) -> Iterator[str]:
+    for name in ("containers", "initContainers"):
+        for mine in wanted.get(name, ()):
+            for index, theirs in enumerate(live.get(name) or ()):
+                if theirs.get("name") == mine["name"]:
+                    for each in _CONTAINER:
+                        yield from _entries(mine, theirs, each, f"{at}/{name}/{index}")
+    for name in ("containers", *_POD):
+        yield from _entries(wanted, live, name, at)
+
+
+def _entries(wanted: Document, live: Document, name: str, at: str) -> Iterator[str]:
+    """The foreign entries of one list, or all of what is not wanted at all."""
+    if not live.get(name):
+        return
+    if not wanted.get(name):
+        yield f"{at}/{name}"
+        return
+    mine, keys = wanted[name], keys_of(name, wanted[name])
+    if keys:
+        for index in reversed(range(len(live[name]))):
+            if not any(_has_keys(live[name][index], each, keys) for each in mine):
+                yield f"{at}/{name}/{index}"

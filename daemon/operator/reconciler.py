@@ -1,0 +1,248 @@
+"""One run for the ExternalSecretsConfig: from what it says to what is installed, and to its status."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from syncret.config.errors import ConfigError
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, member
+from syncret.config.resources.kinds import Kinds
+from syncret.daemon.engine.reconciler import ANY, OBJECT, Dependency, Outcome
+from syncret.daemon.engine.writes import Writes, delete_if_there
+from syncret.daemon.homes.contract import Forbidden, HomeError, Invalid, StoredObject
+from syncret.daemon.homes.kubernetes.api import NotAllowed
+from syncret.daemon.install.operator.checks import Installed, problems
+from syncret.daemon.install.operator.choices import Choices, choices
+from syncret.daemon.install.operator.rendering import is_left_alone, name_of, wanted
+from syncret.daemon.operator.apply import Installer, Step
+from syncret.daemon.operator.cluster import (
+    CERTIFICATE,
+    CONFIG,
+    CRD,
+    DEPLOYMENT,
+    MANAGER,
+    OBJECTS,
+    ROLE_BINDING,
+    WATCHED,
+    Cluster,
+)
+from syncret.daemon.operator.handover import Handover
+from syncret.daemon.operator.named import missing
+from syncret.daemon.operator.status import Report, State, status_of, waiting
+
+INSTALLED: Final = "externalsecretsconfig.operator.openshift.io/installed"
+"""The annotation that says what cannot change any more."""
+
+FINALIZERS: Final = frozenset({"externalsecretsconfigs.operator.openshift.io/external-secrets-controller"})
+"""Of another operator, which nobody would remove."""
+
+FIRST: Final = 3
+"""The objects that all others need: the namespace, and our own rights in it."""
+
+AGAIN: Final = 30.0
+"""Seconds after which a failure that may pass is tried again at the latest."""
+
+AGAIN_IF_FATAL: Final = 300.0
+RIGHTS_ARE_KNOWN_WITHIN: Final = 5.0
+"""Seconds after which a right that was just given must count."""
+
+MOST_NAMED: Final = 10
+"""So many objects are named in one event."""
+
+
+class Waits(Exception):
+    """What has to be there first is not."""
+
+
+class ConfigReconciler:
+    """Brings the installation to where its configuration wants it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._installer = Installer(cluster)
+        self._rights_since = float("-inf")
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """As `Reconciler` says."""
+        return CONFIG.group_kind
+
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
+        """All that is installed, the manager, and what certificates come from."""
+        del stored
+        for kind in WATCHED:
+            if kind == MANAGER.group_kind:
+                yield Dependency(MANAGER, OBJECT)
+            elif kind != CONFIG.group_kind:
+                yield Dependency(ObjectRef(*kind, ANY, ANY))
+
+    async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
+        """As `Reconciler` says."""
+        stored = self._cluster.inventory.get(ref)
+        if stored is None or ref != CONFIG:
+            self._cluster.wake(MANAGER)
+            return Outcome()
+        held = stored.document["metadata"].get("finalizers", [])
+        if FINALIZERS.intersection(held):
+            stored = await writes.set_finalizers(stored, [each for each in held if each not in FINALIZERS])
+        if stored.document["metadata"].get("deletionTimestamp"):
+            self._tell(
+                stored, "RemoveDeployment", "not managed any more; what is installed stays", warning=True
+            )
+            return Outcome()
+        manager = self._cluster.inventory.get(MANAGER)
+        chosen = choices(
+            stored.document, {} if manager is None else manager.document, self._cluster.environment
+        )
+        report, outcome = await self._report(stored, chosen, writes)
+        self._cluster.metrics.ran(report.state)
+        await self._write_status(report, writes)
+        return outcome
+
+    async def _report(self, stored: StoredObject, chosen: Choices, writes: Writes) -> tuple[Report, Outcome]:
+        """Do it, and say what it came to."""
+        now, resync = self._cluster.now(), self._cluster.resync
+        try:
+            pending = await self._install(stored, chosen, writes)
+        except ConfigError as error:
+            text = "; ".join(str(each) for each in error.problems)
+            return self._of("failed", chosen, text), Outcome(now + AGAIN_IF_FATAL)
+        except Waits as reason:
+            return self._of("progressing", chosen, str(reason)), Outcome(now + AGAIN)
+        except HomeError as error:
+            if self._is_fatal(error):
+                return self._of("failed", chosen, str(error)), Outcome(now + AGAIN_IF_FATAL)
+            return self._of("progressing", chosen, str(error)), Outcome(now + AGAIN, failure=error)
+        return self._of("progressing" if pending else "ready", chosen, pending), Outcome(now + resync)
+
+    def _is_fatal(self, error: HomeError) -> bool:
+        """Whether no more than a change helps. Rights that were just given may not be known yet."""
+        if isinstance(error, NotAllowed):
+            return self._cluster.now() - self._rights_since > RIGHTS_ARE_KNOWN_WITHIN
+        return isinstance(error, Invalid) and not isinstance(error, Forbidden)
+
+    def _of(self, state: State, chosen: Choices, message: str) -> Report:
+        environment = self._cluster.environment
+        return Report(
+            state=state,
+            message=message,
+            ignored=chosen.ignored,
+            image=environment.image,
+            bitwarden_image=environment.bitwarden_image if chosen.bitwarden is not None else "",
+        )
+
+    async def _install(self, stored: StoredObject, chosen: Choices, writes: Writes) -> str:
+        """Install what is chosen; returns what is still waited for. Raises ConfigError, Waits, HomeError."""
+        cluster = self._cluster
+        found = list(problems(chosen, cluster.environment, installed(stored.document)))
+        if found:
+            raise ConfigError(found)
+        if chosen.namespace != cluster.namespace:
+            cluster.move(chosen.namespace)
+            raise Waits(f"begins to look at namespace {chosen.namespace}")
+        documents = wanted(chosen, cluster.environment, cluster.catalog)
+        await missing(cluster, chosen)
+        stored = await self._note(stored, chosen, writes)
+        handover = await Handover.of(cluster, chosen)
+        if handover is not None:
+            await handover.begin(writes)
+            documents = handover.allowed(documents, FIRST)
+        steps = await self._installer.install(documents, FIRST, writes)
+        if any(each.ref.group_kind == ROLE_BINDING for each in steps):
+            self._rights_since = cluster.now()
+        if any(cluster.inventory.is_unknown(kind) for kind in OBJECTS if kind != CERTIFICATE):
+            cluster.applier.look_again()
+        self._tell_steps(stored, steps)
+        if handover is not None:
+            await handover.end(writes)
+        if handover is None or handover.is_over():
+            await self._clean_up(stored, documents, chosen, writes)
+        cluster.metrics.installed(Counter(each.ref.kind for each in cluster.ours()))
+        waits = "" if handover is None else handover.waits
+        pending = (*self._missing_crds(), waits, self._waits_for(documents), self._contested())
+        return "; ".join(filter(None, pending))
+
+    async def _note(self, stored: StoredObject, chosen: Choices, writes: Writes) -> StoredObject:
+        """Write down what cannot change any more, before there is anything that would have to move."""
+        before = installed(stored.document)
+        now = Installed(chosen.namespace, chosen.cert_manager is not None)
+        if before == now:
+            return stored
+        text = msgspec.json.encode({"namespace": now.namespace, "certManager": now.cert_manager}).decode()
+        return await writes.call(
+            lambda: self._cluster.applier.merge(stored, {"annotations": {INSTALLED: text}})
+        )
+
+    async def _clean_up(
+        self, stored: StoredObject, documents: Sequence[Document], chosen: Choices, writes: Writes
+    ) -> None:
+        """Delete what is marked as ours and not wanted any more."""
+        names = {name_of(each)[1:] for each in documents}
+        for each in list(self._cluster.ours()):
+            document = each.document
+            if name_of(document)[1:] in names or is_left_alone(document, chosen):
+                continue
+            if await delete_if_there(writes, each):
+                self._tell(stored, "Removed", f"{each.ref} removed")
+
+    def _missing_crds(self) -> Iterator[str]:
+        kinds = Kinds(self._cluster.catalog)
+        known = [kinds.find(each) for each in kinds.names()]
+        plural = sorted(f"{kind.plural}.{kind.group}" for kind in known if kind is not None and kind.group)
+        lacking = [each for each in plural if self._cluster.inventory.get(ObjectRef(*CRD, "", each)) is None]
+        if lacking:
+            more = f" and {len(lacking) - MOST_NAMED} more" if len(lacking) > MOST_NAMED else ""
+            yield f"CRDs are missing (see syncret export crds): {', '.join(lacking[:MOST_NAMED])}{more}"
+
+    def _waits_for(self, documents: Sequence[Document]) -> str:
+        return waiting(
+            (each["metadata"]["name"], None if live is None else live.document)
+            for each in documents
+            if each["kind"] == DEPLOYMENT.kind
+            for live in (self._cluster.live(each),)
+        )
+
+    def _contested(self) -> str:
+        return "; ".join(
+            f"{ref} is contested: {other or 'somebody'} changes it again and again"
+            for ref, other in self._installer.contested.items()
+        )
+
+    async def _write_status(self, report: Report, writes: Writes) -> None:
+        newest = self._cluster.inventory.get(CONFIG)
+        if newest is None:
+            return
+        status = status_of(newest.document, report, self._cluster.now())
+        if status != member(newest.document, "status"):
+            await writes.update_status(newest, status)
+            self._cluster.wake(MANAGER)
+
+    # ------------------------------------------------------------------------------------------------- events
+    def _tell_steps(self, stored: StoredObject, steps: Sequence[Step]) -> None:
+        """One event for each thing that was done, however many objects it was done to."""
+        for verb in dict.fromkeys(each.verb for each in steps):
+            names = [str(each.ref) for each in steps if each.verb == verb]
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            message = f"{verb}: {', '.join(names[:MOST_NAMED])}{more}"
+            self._tell(stored, "Reconciled", message)
+        for ref, other in self._installer.contested.items():
+            if any(each.ref == ref for each in steps):
+                message = f"{ref} is changed by {other or 'somebody'} again and again: left for ten minutes"
+                self._tell(stored, "Contested", message, warning=True)
+
+    def _tell(self, stored: StoredObject, reason: str, message: str, *, warning: bool = False) -> None:
+        self._cluster.record_event(stored, warning=warning, reason=reason, message=message)
+
+
+def installed(config: Document) -> Installed | None:
+    """What the annotation says; None where it says nothing that can be read."""
+    text = member(config, "metadata", "annotations").get(INSTALLED, "")
+    try:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
+    if not is_object(found) or not isinstance(found.get("namespace"), str):
+        return None
+    return Installed(found["namespace"], found.get("certManager") is True)

@@ -1,0 +1,149 @@
+"""What an administrator does with the operator, and what everybody sees of it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry
+
+from syncret.config.meta import Document, member
+from syncret.config.settings import Settings
+from syncret.daemon.install.operator.choices import Environment
+from syncret.daemon.operator.opening import RunningOperator, running_operator
+from tests.real.kubernetes.conftest import access_of
+from tests.support.servers.kube.kubelet import roll_out
+from tests.support.servers.kube.running import ADMIN, KubeApi
+
+WITHIN: Final = 10.0
+GROUP: Final = "/apis/operator.openshift.io/v1alpha1"
+CONFIG: Final = f"{GROUP}/externalsecretsconfigs/cluster"
+MANAGER: Final = f"{GROUP}/externalsecretsmanagers/cluster"
+OPERAND: Final = "external-secrets"
+"""The namespace of the installation. Namespaces stay: nobody ends one on a test server."""
+
+OURS: Final = "labelSelector=app.kubernetes.io/part-of%3Dexternal-secrets-operator"
+_RIGHTS: Final = "/apis/rbac.authorization.k8s.io/v1"
+PLACES: Final = (
+    f"/apis/networking.k8s.io/v1/namespaces/{OPERAND}/networkpolicies",
+    f"/api/v1/namespaces/{OPERAND}/serviceaccounts",
+    f"/api/v1/namespaces/{OPERAND}/secrets",
+    f"/api/v1/namespaces/{OPERAND}/configmaps",
+    f"{_RIGHTS}/clusterroles",
+    f"{_RIGHTS}/clusterrolebindings",
+    f"{_RIGHTS}/namespaces/{OPERAND}/roles",
+    f"{_RIGHTS}/namespaces/{OPERAND}/rolebindings",
+    f"/api/v1/namespaces/{OPERAND}/services",
+    f"/apis/apps/v1/namespaces/{OPERAND}/deployments",
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+)
+SETTINGS: Final = Settings(kubernetes=True, output_dir="", state_file="")
+IMAGE: Final = "registry.example.com/syncret:1.2.3"
+
+
+def environment(namespace: str, version: str = "1.2.3") -> Environment:
+    """What the operator of the tests knows; it runs in that namespace."""
+    return Environment(
+        image=f"registry.example.com/syncret:{version}",
+        version=version,
+        namespace=namespace,
+        bitwarden_image="registry.example.com/bitwarden:0.5",
+        bitwarden_version="0.5",
+    )
+
+
+class Operated:
+    """A cluster with an operator, and who looks after it."""
+
+    def __init__(self, api: KubeApi, running: RunningOperator) -> None:
+        self.api = api
+        self.running = running
+
+    async def configure(self, **spec: object) -> None:
+        """Create the configuration, or replace its spec."""
+        document: Document = {
+            "apiVersion": "operator.openshift.io/v1alpha1",
+            "kind": "ExternalSecretsConfig",
+            "metadata": {"name": "cluster"},
+            "spec": spec,
+        }
+        standing = self.api.get(CONFIG)
+        if standing is None:
+            self.api.create(CONFIG.rpartition("/")[0], document)
+            return
+        document["metadata"] = standing["metadata"]
+        answer = self.api.request("PUT", CONFIG, document)
+        assert answer.status == 200, answer
+
+    def condition(self, type_: str = "Ready") -> Document:
+        """A condition of the configuration; an empty one if there is none."""
+        return condition(self.api.get(CONFIG), type_)
+
+    async def until(self, holds: Callable[[], object], what: str) -> None:
+        """Wait for something to come true on the API server."""
+        end = asyncio.get_running_loop().time() + WITHIN
+        while not holds():
+            assert asyncio.get_running_loop().time() < end, f"{what}: {self.condition()}"
+            await asyncio.sleep(0.05)
+
+    async def until_ready(self, status: str, *words: str) -> None:
+        """Wait for the condition Ready of the configuration as it is now."""
+
+        def holds() -> bool:
+            config = self.api.get(CONFIG) or {}
+            ready = condition(config)
+            seen = ready.get("observedGeneration") == member(config, "metadata").get("generation")
+            return seen and ready["status"] == status and all(word in ready["message"] for word in words)
+
+        await self.until(holds, f"Ready is {status} {words}")
+
+    async def install(self, **spec: object) -> None:
+        """Configure, play the kubelet, and wait until everything is in order."""
+        await self.configure(**spec)
+        await self.until_ready("False", "waits for Deployment")
+        roll_out(self.api, OPERAND)
+        await self.until_ready("True")
+
+
+def condition(document: Any, type_: str = "Ready") -> Document:  # noqa: ANN401  # an object or None
+    """A condition of an object; an empty one if there is none."""
+    conditions = member(document or {}, "status").get("conditions", ())
+    return next((each for each in conditions if each["type"] == type_), {})
+
+
+def installed(api: KubeApi) -> dict[str, Document]:
+    """All that is installed, but the namespace, by its path."""
+    return {
+        f"{place}/{each['metadata']['name']}": each
+        for place in PLACES
+        for each in api.request("GET", f"{place}?{OURS}").body["items"]
+    }
+
+
+def versions(api: KubeApi) -> dict[str, str]:
+    """The resource version of each."""
+    return {path: each["metadata"]["resourceVersion"] for path, each in installed(api).items()}
+
+
+def remove_installation(api: KubeApi) -> None:
+    """Nothing is configured or installed any more."""
+    for path in (CONFIG, MANAGER, *installed(api)):
+        api.request("DELETE", path)
+    for each in api.request("GET", "/api/v1/namespaces/default/events").body["items"]:
+        api.request("DELETE", f"/api/v1/namespaces/default/events/{each['metadata']['name']}")
+
+
+@asynccontextmanager
+async def operating(
+    api: KubeApi, namespace: str, *, version: str = "1.2.3", token: str = ADMIN, settings: Settings = SETTINGS
+) -> AsyncGenerator[Operated]:
+    """The operator at work in a namespace of its own."""
+    async with running_operator(
+        access_of(api, token),
+        settings,
+        environment(namespace, version),
+        namespace=OPERAND,
+        registry=CollectorRegistry(),
+        own_namespace=namespace,
+    ) as running:
+        yield Operated(api, running)
