@@ -221,6 +221,9 @@ _TYPES: Final = {
     "object": "a mapping",
 }
 """What a reader calls a type."""
+_LONGEST: Final = 100
+"""Characters of a pattern that a person may be shown."""
+
 _LIMITS: Final = (
     (" of length >= 1", " that is not empty"),
     (" matching regex", " that matches"),
@@ -244,6 +247,8 @@ def _in_words(message: str) -> str:
         return _lowered(message)
     types = " or ".join(_TYPES.get(each, each) for each in expected["types"].split(" | "))
     more = expected["more"].removesuffix(".0")
+    if len(more) > _LONGEST:
+        more = " of another form"  # the hint has an example of it
     for limit, words in _LIMITS:
         more = more.replace(limit, words)
     return f"must be {types}{more}"

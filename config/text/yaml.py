@@ -113,11 +113,9 @@ def load_mapping(file: Path, limits: Limits = LIMITS) -> LoadedMapping:
         with file.open("rb") as stream:
             data = stream.read(limits.file + 1)
     except OSError as error:
-        problem = Problem(
-            path="",
-            message=f"cannot be read: {error.strerror}",
-            hint="name a file that the user syncret runs as may read",
-        )
+        absent = isinstance(error, FileNotFoundError | NotADirectoryError)
+        hint = "correct the path" if absent else "name a file that the user syncret runs as may read"
+        problem = Problem(path="", message=f"cannot be read: {error.strerror}", hint=hint)
         return LoadedMapping({}, Lines("", 0), (problem,))
     documents = list(parse_text(data, as_json=file.suffix == ".json", limits=limits))
     problems = [problem for parsed in documents for problem in parsed.problems]

@@ -28,6 +28,9 @@ READY_FOR: Final = 3600.0
 SOON: Final = 1.0
 """Seconds until the next look while there is no certificate that can be served."""
 
+UNTIL_TOLD: Final = 5
+"""Looks that find nothing before that is logged: at a first start the active replica makes it meanwhile."""
+
 LATEST: Final = 60.0
 """Seconds between two looks at most: a new certificate is used long before the old one ends."""
 
@@ -87,6 +90,8 @@ class ServingCertificate:
         self._facts = Facts()
         self._context: ssl.SSLContext | None = None
         self._repeats = Repeats()
+        self._looks = 0
+        """How often nothing at all was found."""
 
     def context(self) -> ssl.SSLContext | None:
         """The context of a new connection; None while there is no certificate."""
@@ -116,7 +121,11 @@ class ServingCertificate:
         except HomeError as error:
             self._tell("the webhook's certificate cannot be read", str(error))
             return
-        if found == self._served:
+        if found == Pair() and self._context is None:
+            self._looks += 1
+            if self._looks < UNTIL_TOLD:
+                return
+        elif found == self._served:
             return
         facts = facts_of(found)
         if not facts.is_whole:  # a file may have been replaced between the reading of both

@@ -224,7 +224,7 @@ def test_in_a_cluster_emptied_variables_of_the_image_are_no_mistake() -> None:
         ),
         pytest.param(
             {"outputDir": "/secrets", "namespace": "shop", "selector": "app in shop"},
-            "write labels as for kubectl",
+            r"must be text of another form \(write labels as for kubectl",
             id="no-selector",
         ),
     ],
