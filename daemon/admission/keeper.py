@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.daemon.admission.authority import Pair
 from syncret.daemon.admission.rotation import Certificates, Wanted, rotated
-from syncret.daemon.admission.serving import decoded
+from syncret.daemon.admission.serving_certificate import decoded
 from syncret.daemon.core.conditions import seconds
 from syncret.daemon.core.webhook_names import COMPONENT, CONFIGURATIONS, CRDS, WEBHOOK, WEBHOOK_CONFIGURATION
 from syncret.daemon.homes.contract import Conflict, HomeError, Invalid, StoredObject

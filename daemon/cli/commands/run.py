@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from syncret.config.resources.kinds import SHOWN
-from syncret.daemon.admission.service import webhook_service
+from syncret.daemon.admission.in_controller import webhook_service
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.parser.eso_flags import without_effect
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_of_daemon

@@ -17,7 +17,7 @@ from syncret.config.settings import Webhook
 from syncret.daemon.admission.authority import Pair
 from syncret.daemon.admission.parts import Sockets, serving
 from syncret.daemon.admission.rotation import Certificates, Wanted, rotated
-from syncret.daemon.admission.serving import ServingCertificate
+from syncret.daemon.admission.serving_certificate import ServingCertificate
 from syncret.daemon.ops.http import listeners_at
 from syncret.providers.registry import Registry
 

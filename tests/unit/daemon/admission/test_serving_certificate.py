@@ -6,7 +6,7 @@ from pathlib import Path
 from structlog.testing import capture_logs
 
 from syncret.config.settings import Webhook
-from syncret.daemon.admission.serving import UNTIL_TOLD, ServingCertificate, from_folder
+from syncret.daemon.admission.serving_certificate import UNTIL_TOLD, ServingCertificate, from_folder
 from tests.unit.daemon.admission.support import fresh
 
 

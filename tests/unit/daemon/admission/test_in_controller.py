@@ -8,10 +8,10 @@ from msgspec import structs
 
 from syncret.config.settings import Settings, Webhook
 from syncret.daemon.admission.authority import Pair
+from syncret.daemon.admission.in_controller import webhook_service
 from syncret.daemon.admission.keeper import Place
 from syncret.daemon.admission.parts import names_of
-from syncret.daemon.admission.service import webhook_service
-from syncret.daemon.admission.serving import decoded, from_folder
+from syncret.daemon.admission.serving_certificate import decoded, from_folder
 from syncret.daemon.ops.bind_errors import CannotListen
 from tests.unit.daemon.admission.support import fresh, running
 
