@@ -68,7 +68,7 @@ def test_flags_and_logins_of_the_operator_are_told(
     assert [each["image"] for each in report["operator"]] == [IMAGE]
     (lost,) = report["identities"]
     assert lost["object"] == f"SecretStore/{namespace}/s"
-    assert report["due"] == [f"SecretStore/{namespace}/s"]
+    assert report["due"] == [f"ExternalSecret/{namespace}/e", f"SecretStore/{namespace}/s"]
 
     settings = tmp_path / "settings.yaml"
     lines = {"ownIdentity": report["settings"]["ownIdentity"]}
