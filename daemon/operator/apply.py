@@ -8,7 +8,7 @@ import msgspec
 from syncret.config.meta import Document, ObjectRef, ref_of
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
-from syncret.daemon.operator.cluster import Cluster
+from syncret.daemon.operator.cluster import RIGHTS, Cluster
 from syncret.daemon.operator.compare import difference, is_unchanged, others, renamed
 from syncret.daemon.operator.contests import Contests
 
@@ -38,6 +38,8 @@ class Installer:
         self._cluster = cluster
         self._applied: dict[ObjectRef, bytes] = {}
         self.contests = Contests(cluster.contested_after)
+        self.rights_since = float("-inf")
+        """When rights were given last, perhaps to ourselves."""
         self.contested: dict[ObjectRef, str] = {}
         """Objects that are left for a while, with who else writes them."""
 
@@ -84,6 +86,8 @@ class Installer:
             live = await self._prepared(wanted, live, writes)
         applier = self._cluster.applier
         await writes.call(lambda: applier.apply(wanted))
+        if ref.group_kind in RIGHTS:
+            self.rights_since = self._cluster.now()
         self._applied[ref] = _encoded(wanted)
         return (Step(verb, ref),)
 

@@ -30,7 +30,7 @@ DEPLOYMENT: Final = GroupKind("apps", "Deployment")
 CERTIFICATE: Final = GroupKind("cert-manager.io", "Certificate")
 CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 _RIGHTS: Final = "rbac.authorization.k8s.io"
-ROLE_BINDING: Final = GroupKind(_RIGHTS, "RoleBinding")
+RIGHTS: Final = (GroupKind(_RIGHTS, "Role"), GroupKind(_RIGHTS, "RoleBinding"))
 WEBHOOKS: Final = GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
 
 _OURS: Final = Selected(f"{PART_OF}={OPERATOR}")
@@ -46,8 +46,7 @@ OBJECTS: Final[Mapping[GroupKind, Selected]] = {
     CONFIG_MAP.group_kind: _OURS,
     GroupKind(_RIGHTS, "ClusterRole"): _OURS,
     GroupKind(_RIGHTS, "ClusterRoleBinding"): _OURS,
-    GroupKind(_RIGHTS, "Role"): _OURS_ANYWHERE,
-    ROLE_BINDING: _OURS_ANYWHERE,
+    **dict.fromkeys(RIGHTS, _OURS_ANYWHERE),
     GroupKind("", "Service"): _OURS,
     DEPLOYMENT: _OURS,
     WEBHOOKS: _OURS,

@@ -24,7 +24,6 @@ from syncret.daemon.operator.cluster import (
     DEPLOYMENT,
     MANAGER,
     OBJECTS,
-    ROLE_BINDING,
     WATCHED,
     Cluster,
 )
@@ -44,6 +43,9 @@ FIRST: Final = 3
 AGAIN: Final = 30.0
 """Seconds after which a failure that may pass is tried again at the latest."""
 
+SOON: Final = 2.0
+"""Seconds after which it is looked again for what is waited for."""
+
 AGAIN_IF_FATAL: Final = 300.0
 RIGHTS_ARE_KNOWN_WITHIN: Final = 5.0
 """Seconds after which a right that was just given must count."""
@@ -62,7 +64,6 @@ class ConfigReconciler:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._installer = Installer(cluster)
-        self._rights_since = float("-inf")
 
     @property
     def group_kind(self) -> GroupKind:
@@ -110,7 +111,7 @@ class ConfigReconciler:
             text = "; ".join(str(each) for each in error.problems)
             return self._of("failed", chosen, text), Outcome(now + AGAIN_IF_FATAL)
         except Waits as reason:
-            return self._of("progressing", chosen, str(reason)), Outcome(now + AGAIN)
+            return self._of("progressing", chosen, str(reason)), Outcome(now + SOON)
         except HomeError as error:
             if self._is_fatal(error):
                 return self._of("failed", chosen, str(error)), Outcome(now + AGAIN_IF_FATAL)
@@ -120,7 +121,7 @@ class ConfigReconciler:
     def _is_fatal(self, error: HomeError) -> bool:
         """Whether no more than a change helps. Rights that were just given may not be known yet."""
         if isinstance(error, NotAllowed):
-            return self._cluster.now() - self._rights_since > RIGHTS_ARE_KNOWN_WITHIN
+            return self._cluster.now() - self._installer.rights_since > RIGHTS_ARE_KNOWN_WITHIN
         return isinstance(error, Invalid) and not isinstance(error, Forbidden)
 
     def _of(self, state: State, chosen: Choices, message: str) -> Report:
@@ -150,11 +151,11 @@ class ConfigReconciler:
             await handover.begin(writes)
             documents = handover.allowed(documents, FIRST)
         steps = await self._installer.install(documents, FIRST, writes)
-        if any(each.ref.group_kind == ROLE_BINDING for each in steps):
-            self._rights_since = cluster.now()
-        if any(cluster.inventory.is_unknown(kind) for kind in OBJECTS if kind != CERTIFICATE):
-            cluster.applier.look_again()
         self._tell_steps(stored, steps)
+        unseen = [str(kind) for kind in OBJECTS if kind != CERTIFICATE and cluster.inventory.is_unknown(kind)]
+        if unseen:  # rights that were just given are not known at once
+            cluster.applier.look_again()
+            raise Waits(f"waits to see what is in namespace {chosen.namespace}: {', '.join(unseen)}")
         if handover is not None:
             await handover.end(writes)
         if handover is None or handover.is_over():

@@ -16,10 +16,13 @@ if TYPE_CHECKING:  # settings are slow to import
     from syncret.config.settings import Group
 
 FLAGS: Final = {
-    "crds": {"serve_v1beta1": "--serve-v1beta1", "compat": "--compat"},
+    "crds": {"serve_v1beta1": "--serve-v1beta1", "compat": "--compat", "operator": "--operator"},
     "manifests": INSTALLATION_FLAGS,
 }
 """The flags of each document, by their attributes."""
+
+_OF_OPERATOR: Final = ("image", "namespace")
+"""Those of `manifests` that `operator` has, too."""
 
 
 def run(options: Namespace) -> int:
@@ -53,6 +56,8 @@ def _print(options: Namespace) -> None:
         _print_crds(serve_v1beta1=options.serve_v1beta1, compat=options.compat, operator=options.operator)
     elif what == "manifests":
         _print_manifests(options)
+    elif what == "operator":
+        _print_operator(options)
     elif what == "settings":
         sys.stdout.writelines(settings_lines())
     elif what == "dashboard":
@@ -65,7 +70,8 @@ def _check_flags(options: Namespace) -> None:
     """Each flag belongs to one document."""
     for document, flags in FLAGS.items():
         for attribute, flag in flags.items():
-            if document != options.what and getattr(options, attribute):
+            is_shared = options.what == "operator" and attribute in _OF_OPERATOR
+            if document != options.what and not is_shared and getattr(options, attribute):
                 raise _Wrong(f"{options.what} takes no {flag}", f"write: syncret export {document} {flag}")
 
 
@@ -130,6 +136,21 @@ def _print_manifests(options: Namespace) -> None:
     from syncret.providers.registry import Registry
 
     for document in render(installation_of(options), Registry()):
+        print_yaml(document)
+
+
+def _print_operator(options: Namespace) -> None:
+    from syncret.daemon.cli.printing import print_yaml
+    from syncret.daemon.install.operator.choices import Environment
+    from syncret.daemon.install.operator.own import own
+    from syncret.daemon.ops.version import version
+
+    if not options.image:
+        raise _Wrong("--image: is missing", "write --image REPOSITORY:TAG")
+    environment = Environment(image=options.image, version=version())
+    if options.namespace:
+        environment = environment._replace(namespace=options.namespace)
+    for document in own(environment):
         print_yaml(document)
 
 

@@ -14,6 +14,7 @@ def add_export(commands: Commands) -> None:
         "schema KIND       the schema of one kind, as JSON\n"
         "crds              CustomResourceDefinitions of all kinds, for a cluster\n"
         "manifests         the daemon in a cluster: account, roles, Deployment, Service and more\n"
+        "operator          `syncret operator` in a cluster: namespace, account, roles, Deployment\n"
         "settings          a settings file with every setting, its default and its meaning\n"
         "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its\n"
         "                  variables choose the data source and the daemons\n"
@@ -29,7 +30,7 @@ def add_export(commands: Commands) -> None:
     )
     command.add_argument(
         "what",
-        choices=("schema", "crds", "manifests", "settings", "dashboard", "completion", "man"),
+        choices=("schema", "crds", "manifests", "operator", "settings", "dashboard", "completion", "man"),
         help="what to print",
     )
     command.add_argument(

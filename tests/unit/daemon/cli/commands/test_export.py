@@ -96,6 +96,18 @@ def test_crds_of_the_operator(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_the_operators_own_objects(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "operator", *IMAGE, "--namespace", "ops")
+    assert code == 0
+    assert re.findall(r"^kind: (.*)$", text, re.MULTILINE) == [
+        *("Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+        "Deployment",
+    ]
+    assert "part-of" not in text  # of what it installs, nothing more may be taken for that
+    assert run(capsys, "operator")[0] == 2
+    assert run(capsys, "operator", *IMAGE, "--replicas", "2")[0] == 2
+
+
 def test_crds_with_flags(capsys: pytest.CaptureFixture[str]) -> None:
     code, text, _ = run(capsys, "crds", "--serve-v1beta1", "--compat")
     documents = {each["metadata"]["name"]: each for each in yaml.safe_load_all(text)}
