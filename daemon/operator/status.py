@@ -1,7 +1,7 @@
 """What a run came to, as the status of an ExternalSecretsConfig and of the ExternalSecretsManager. Pure."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -96,9 +96,10 @@ def mirrored(manager: Document, config: Document | None, left: int, now: float) 
     entry = {"name": MIRRORED, "conditions": conditions, "observedGeneration": generation}
     former = member(manager, "status")
     statuses = former.get("controllerStatuses", ())
-    before: list[Any] = next(
-        (each.get("conditions", []) for each in statuses if each["name"] == MIRRORED), []
-    )
+    before: list[Document] = []
+    for each in statuses:
+        if each["name"] == MIRRORED:
+            before = each.get("conditions", before)
     stays = _statuses(before) == _statuses(conditions) and former.get("lastTransitionTime")
     return {
         "controllerStatuses": [entry],

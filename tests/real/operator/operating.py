@@ -107,8 +107,11 @@ class Operated:
 
 def condition(document: Any, type_: str = "Ready") -> Document:  # noqa: ANN401  # an object or None
     """A condition of an object; an empty one if there is none."""
-    conditions = member(document or {}, "status").get("conditions", ())
-    return next((each for each in conditions if each["type"] == type_), {})
+    found: Document = {}
+    for each in member(document or {}, "status").get("conditions", ()):
+        if each["type"] == type_:
+            found = each
+    return found
 
 
 def installed(api: KubeApi) -> dict[str, Document]:
@@ -131,6 +134,10 @@ def remove_installation(api: KubeApi) -> None:
         api.request("DELETE", path)
     for each in api.request("GET", "/api/v1/namespaces/default/events").body["items"]:
         api.request("DELETE", f"/api/v1/namespaces/default/events/{each['metadata']['name']}")
+
+
+ALLOWING: Final[Document] = {"name": "x", "componentName": "ExternalSecretsCoreController", "egress": [{}]}
+"""A NetworkPolicy of the user, with which all others begin."""
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from syncret.config.meta import Document, member
 from syncret.config.settings import Operator
 from tests.real.operator.operating import (
+    ALLOWING,
     CONFIG,
     IMAGE,
     MANAGER,
@@ -171,9 +172,7 @@ async def test_what_is_not_chosen_any_more_is_taken_away(api: KubeApi, namespace
             controllerConfig={
                 "labels": {"team": "platform", "app": "mine"},
                 "annotations": {"example.com/a": "b"},
-                "networkPolicies": [
-                    {"name": "x", "componentName": "ExternalSecretsCoreController", "egress": [{}]}
-                ],
+                "networkPolicies": [ALLOWING],
             },
         )
         assert operated.condition("Accepted")["reason"] == "PartlyIgnored"
@@ -326,3 +325,29 @@ def asked(api: KubeApi, namespace: str, account: str) -> Sequence[Request]:
     return [
         each for each in api.audited(namespace, account) if each.verb != "watch" and each.resource != "leases"
     ]
+
+
+async def test_what_bitwarden_left_goes_where_that_is_wanted(api: KubeApi, namespace: str) -> None:
+    """A server that is switched off stays, unless a feature says otherwise; the user's Secret always does."""
+    secrets = f"/api/v1/namespaces/{OPERAND}/secrets"
+    api.request("DELETE", f"{secrets}/bitwarden-tls")
+    server = f"/apis/apps/v1/namespaces/{OPERAND}/deployments/bitwarden-sdk-server"
+    chosen = {"enabled": "true", "secretRef": {"name": "bitwarden-tls"}}
+    async with operating(api, namespace) as operated:
+        await operated.install()
+        await operated.configure(appConfig={"bitwardenSecretManagerProvider": {"enabled": "true"}})
+        await operated.until_ready("False", "the Bitwarden server has no certificate")
+        await operated.configure(appConfig={"bitwardenSecretManagerProvider": chosen})
+        await operated.until_ready("False", "Secret/external-secrets/bitwarden-tls is not there")
+        assert api.get(server) is None
+        api.create(secrets, {"metadata": {"name": "bitwarden-tls"}, "stringData": {"tls.crt": "x"}})
+        await operated.until_ready("False", "waits for Deployment bitwarden-sdk-server")
+        await operated.configure()
+        await operated.until_ready("True")
+        assert api.get(server) is not None
+        features = [{"name": "CleanUpDisabledPlugins", "enabled": "true"}]
+        assert api.request("PATCH", MANAGER, {"spec": {"features": features}}).status == 200
+        await operated.until(lambda: api.get(server) is None, "the server is removed")
+        await operated.until_ready("True")
+        assert not [path for path in installed(api) if "bitwarden" in path]
+        assert api.get(f"{secrets}/bitwarden-tls") is not None

@@ -5,7 +5,7 @@ import pytest
 from syncret.config.meta import Document
 from syncret.daemon.install.operator.components import OPERATOR
 from syncret.daemon.install.operator.own import own
-from tests.real.operator.operating import CONFIG, OPERAND, environment, installed, operating
+from tests.real.operator.operating import ALLOWING, CONFIG, OPERAND, environment, installed, operating
 from tests.real.operator.test_install import CORE
 from tests.support.servers.kube.kubelet import roll_out
 from tests.support.servers.kube.running import KubeApi
@@ -34,11 +34,7 @@ async def test_its_own_rights_are_enough(api: KubeApi, namespace: str) -> None:
     async with operating(api, namespace, token=token) as operated:
         await operated.install(
             appConfig={"operatingNamespace": namespace, "proxy": {"httpProxy": "http://proxy:3128"}},
-            controllerConfig={
-                "networkPolicies": [
-                    {"name": "x", "componentName": "ExternalSecretsCoreController", "egress": [{}]}
-                ]
-            },
+            controllerConfig={"networkPolicies": [ALLOWING]},
         )
         assert api.get(f"{_RIGHTS}/namespaces/{namespace}/roles/external-secrets-controller") is not None
         await operated.install()  # the roles of one namespace go, those of the cluster come

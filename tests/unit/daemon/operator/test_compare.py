@@ -46,7 +46,7 @@ def live() -> Any:  # noqa: ANN401  # JSON
     container["terminationMessagePath"] = "/dev/termination-log"
     found["spec"] |= {"replicas": 3, "strategy": {"type": "RollingUpdate"}}
     found["metadata"]["labels"]["theirs"] = "y"
-    fields = {
+    fields: Document = {
         "f:metadata": {"f:labels": {"f:app": {}}},
         "f:spec": {
             "f:template": {
@@ -54,7 +54,7 @@ def live() -> Any:  # noqa: ANN401  # JSON
             }
         },
     }
-    booked = {"manager": "syncret-operator", "operation": "Apply", "fieldsV1": fields}
+    booked: Document = {"manager": "syncret-operator", "operation": "Apply", "fieldsV1": fields}
     found["metadata"]["managedFields"] = [booked]
     return found
 
@@ -161,12 +161,12 @@ def test_a_dry_run_that_changes_times_alone_changes_nothing() -> None:
 
 def test_the_bookkeeping_of_the_operator_before_us_becomes_ours_but_for_replicas() -> None:
     found = live()
-    theirs = {
+    theirs: Document = {
         "manager": "external-secrets-operator",
         "operation": "Update",
         "fieldsV1": {"f:spec": {"f:replicas": {}, "f:template": {}}},
     }
-    scaled = {"manager": "kubectl", "operation": "Update", "subresource": "scale", "fieldsV1": {}}
+    scaled: Document = {"manager": "kubectl", "operation": "Update", "subresource": "scale", "fieldsV1": {}}
     found["metadata"]["managedFields"] = [scaled, theirs]
     assert renamed(found) == [
         scaled,
