@@ -111,7 +111,12 @@ async def test_a_namespace_without_objects(person: Person) -> None:
     person.api.objects.clear()
     code, out, _ = await person.ask("status")
     assert code == 0
-    assert out.splitlines()[-1] == "nothing"
+    assert [line for line in out.splitlines()[1:] if line] == [
+        "nothing in namespace shop (-n names another, -A takes all)",
+        "API server: warning: there is no namespace shop",
+    ]
+    person.api.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+    assert "there is no" not in (await person.ask("status"))[1]
 
 
 async def test_explain_names_what_is_missing(person: Person) -> None:
