@@ -220,7 +220,7 @@ PLAIN_ONLY = pytest.mark.skipif(not can_be_plain(), reason="needs root and setpr
             id="settings",
         ),
         pytest.param(
-            no_settings, 2, ["nowhere.yaml: cannot be read", "(name a file"], False, id="no settings"
+            no_settings, 2, ["nowhere.yaml: cannot be read", "(correct the path)"], False, id="no settings"
         ),
         pytest.param(
             nowhere, 2, ["nowhere: error: there is no such file or folder (correct"], False, id="no manifests"

@@ -302,6 +302,7 @@ async def test_a_namespace_that_is_being_deleted(api: KubeApi, cluster: Cluster,
         await rests(worker, 0)
         assert cluster.ready("neighbour")["status"] == "True", "it is no failure of the object"
         assert engine.engine.failures(EXTERNAL_SECRET.ref(cluster.namespace, "neighbour")) == 0
+    api.request("DELETE", cluster.path("externalsecrets", "neighbour"))  # the namespace itself stays here
 
 
 @pytest.mark.parametrize(
