@@ -11,18 +11,30 @@ from syncret.providers.kit.spec_rules import filled, strict
 
 
 class DopplerSecretRef(Model):
-    """A Doppler token from a Secret; its key is `dopplerToken` by default."""
+    """A Doppler token from a Secret.
+
+    Example: {dopplerToken: {name: doppler-login, key: dopplerToken}}
+    """
 
     doppler_token: SecretKeySelector
+    """A service token, or that of a service account; the key is `dopplerToken` by default.
+    Example: {name: doppler-login, key: dopplerToken}"""
 
 
 class DopplerOidc(Model):
-    """Exchanges a ServiceAccount's token for a Doppler token."""
+    """Exchanges a ServiceAccount's token for a Doppler token.
+
+    Example: {identity: 7c1f0b6e-2c5a-4a51-9d43-0d8a1b7e6f10, serviceAccountRef: {name: app}}
+    """
 
     identity: str
-    """The ID of the Doppler service account identity that trusts the cluster."""
+    """ID of the service account identity in Doppler, which must trust the cluster's issuer.
+    Example: 7c1f0b6e-2c5a-4a51-9d43-0d8a1b7e6f10"""
     service_account_ref: ServiceAccountSelector
+    """The ServiceAccount whose token is exchanged; without audiences it is for https://api.doppler.com.
+    Example: {name: app}"""
     expiration_seconds: Int64 = 600
+    """For how long the ServiceAccount's token is requested; it is used at once. Example: 900"""
 
 
 def _has_one(document: Document) -> bool:
@@ -30,7 +42,10 @@ def _has_one(document: Document) -> bool:
 
 
 class DopplerAuth(Model):
-    """How the store authenticates."""
+    """How the store authenticates: exactly one of the two.
+
+    Example: {secretRef: {dopplerToken: {name: doppler-login}}}
+    """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -42,21 +57,29 @@ class DopplerAuth(Model):
     )
 
     secret_ref: DopplerSecretRef | None = None
+    """A token that is kept in a Secret."""
     oidc_config: DopplerOidc | None = None
+    """A token that Doppler gives for that of a ServiceAccount."""
 
 
 class DopplerSpec(Model):
-    """Reads secrets of one config of one project. A service token implies both."""
+    """Reads and writes the secrets of one config of one project.
+
+    Example: {project: shop, config: prd, auth: {secretRef: {dopplerToken: {name: doppler-login}}}}
+    """
 
     auth: DopplerAuth
+    """Who the store is to Doppler."""
     project: str | None = None
+    """Name of the project; a service token implies it. Example: shop"""
     config: str | None = None
+    """Name of the config; a service token implies it. Example: prd"""
     name_transformer: (
         Literal["upper-camel", "camel", "lower-snake", "tf-var", "dotnet-env", "lower-kebab"] | None
     ) = None
-    """How Doppler spells the names that it returns."""
+    """How Doppler spells the names that a search returns; absent: as they are."""
     format: Literal["json", "dotnet-json", "env", "yaml", "docker"] | None = None
-    """Downloads all secrets as one file of this format, under the key `DOPPLER_SECRETS_FILE`."""
+    """A search returns all secrets as one file of this format, under the key `DOPPLER_SECRETS_FILE`."""
 
 
 def check(spec: DopplerSpec, scope: Scope) -> Iterator[Problem]:

@@ -1,9 +1,28 @@
-"""GitLab CI/CD variables of projects and groups."""
+"""GitLab: CI/CD variables of projects and groups.
 
+spec        the spec of a store, its rules     client   the endpoints, the client of a store
+connection  opens a store                      scopes   which variable counts, of several with one key
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import Provider
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.gitlab.client import GitlabClient
 from syncret.providers.gitlab.spec import GitlabSpec, check
 
-PROVIDER: Final = Provider(SpecType("gitlab", GitlabSpec, check=check))
+
+@asynccontextmanager
+async def open_gitlab(spec: GitlabSpec, context: OpenContext) -> AsyncGenerator[GitlabClient, None]:
+    """Open a client of one store."""
+    from syncret.providers.gitlab.connection import open_store  # imports asyncio and TLS
+
+    async with open_store(spec, context) as client:
+        yield client
+
+
+PROVIDER: Final = Provider(
+    SpecType("gitlab", GitlabSpec, check=check, gjson_properties=True), open=open_gitlab, batch_size=100
+)

@@ -11,32 +11,51 @@ from syncret.providers.kit.spec_rules import complete, filled, strict
 
 
 class GitlabSecretRef(Model):
-    """An access token that may read variables, from a Secret."""
+    """An access token that may read variables, from a Secret.
+
+    Example: {accessToken: {name: gitlab-login, key: token}}
+    """
 
     access_token: SecretKeySelector = SecretKeySelector()
+    """A token of a user, project or group with the scope read_api, or api to push.
+    Example: {name: gitlab-login, key: token}"""
 
 
 class GitlabAuth(Model):
-    """How the store authenticates."""
+    """How the store authenticates.
+
+    Example: {SecretRef: {accessToken: {name: gitlab-login, key: token}}}
+    """
 
     secret_ref: GitlabSecretRef = msgspec.field(name="SecretRef")
-    """With a capital S in the manifest."""
+    """A token that is kept in a Secret; with a capital S in the manifest."""
 
 
 class GitlabSpec(Model):
-    """Reads CI/CD variables of a project, of groups, or of both; the project's win."""
+    """Reads and writes CI/CD variables of a project, of groups, or of both; the project's win.
+
+    Example: {projectID: shop/api, auth: {SecretRef: {accessToken: {name: gitlab-login, key: token}}}}
+    """
 
     auth: GitlabAuth
+    """Who the store is to GitLab."""
     url: str | None = None
-    """`https://gitlab.com/` by default."""
+    """Address of the instance; absent: https://gitlab.com/. Example: https://gitlab.example.com"""
     project_id: str | None = msgspec.field(default=None, name="projectID")
+    """ID or path of the project. Example: shop/api"""
     group_ids: tuple[str, ...] = msgspec.field(default=(), name="groupIDs")
+    """IDs or paths of groups, the outermost first: of two that have a variable, a read takes the later one.
+    Example: [shop]"""
     inherit_from_groups: bool = False
-    """Uses the project's own groups instead of `groupIDs`."""
+    """Whether the groups above the project are used; then `groupIDs` must be absent."""
     environment: str | None = None
-    """The environment scope of the variables."""
+    """The environment scope of the variables; what is not there is looked for in the scope `*`.
+    Example: production"""
     ca_bundle: Base64 | None = None
+    """The certificate authorities to trust, as PEM in base64; absent: those of the system.
+    Example: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"""
     ca_provider: CAProvider | None = None
+    """Where the certificate authorities are kept, in place of `caBundle`."""
 
 
 def check(spec: GitlabSpec, scope: Scope) -> Iterator[Problem]:

@@ -26,6 +26,8 @@ _NAMES: Final = frozenset(
         # Azure's login endpoint, and the tenant of ServiceAccounts that name none
         "AZURE_AUTHORITY_HOST",
         "AZURE_TENANT_ID",
+        # Doppler's API, for a proxy of it
+        "DOPPLER_BASE_URL",
         # Google's metadata server, and its sovereign clouds
         "GCE_METADATA_HOST",
         "GOOGLE_CLOUD_UNIVERSE_DOMAIN",

@@ -10,24 +10,40 @@ from syncret.providers.kit.spec_rules import address
 
 
 class OnePasswordAuthSecretRef(Model):
-    """The Secret keys with the credentials."""
+    """The Secret key with the token.
+
+    Example: {connectTokenSecretRef: {name: connect-login, key: token}}
+    """
 
     connect_token_secret_ref: SecretKeySelector
+    """An access token of the Connect server, for all vaults of the store.
+    Example: {name: connect-login, key: token}"""
 
 
 class OnePasswordAuth(Model):
-    """How the store authenticates to the Connect server."""
+    """How the store authenticates to the Connect server.
+
+    Example: {secretRef: {connectTokenSecretRef: {name: connect-login, key: token}}}
+    """
 
     secret_ref: OnePasswordAuthSecretRef
+    """A token that is kept in a Secret."""
 
 
 class OnePasswordSpec(Model):
-    """A store in vaults of 1Password, reached through a Connect server."""
+    """Reads and writes items in vaults of 1Password, through a Connect server.
+
+    Example: {connectHost: 'https://connect.example.com:8080', vaults: {staging: 1}, auth: {secretRef:
+    {connectTokenSecretRef: {name: connect-login, key: token}}}}
+    """
 
     auth: OnePasswordAuth
+    """Who the store is to the Connect server."""
     connect_host: str
+    """Address of the Connect server, without `/v1`. Example: https://connect.example.com:8080"""
     vaults: dict[str, int]
-    """Which vaults are searched, by name or ID, and in which order: the lowest number first."""
+    """Which vaults are searched, by name or ID, and in which order: the lowest number first.
+    Example: {staging: 1, shared: 2}"""
 
 
 def check(spec: OnePasswordSpec, scope: Scope) -> Iterator[Problem]:

@@ -64,7 +64,7 @@ class FindingCases(AsyncCases):
         needs(harness, Ability.FIND_NAME)
         names = ("db-a", "db-b", "web")
         await harness.seed(*(Entry(harness.key(name), harness.whole(name)) for name in names))
-        found = await finder(client).find(FindQuery(name="db-[ab]$"), unpaced, Work())
+        found = await finder(client).find(FindQuery(name="(?i)db.[ab]$"), unpaced, Work())
 
         assert found is not None
         assert sorted(value.raw for value in found.values()) == [harness.whole(name) for name in names[:2]]
@@ -107,7 +107,7 @@ class FindingCases(AsyncCases):
     @pytest.mark.parametrize(
         ("ability", "query"),
         [
-            pytest.param(Ability.FIND_NAME, FindQuery(name="a$"), id="by name"),
+            pytest.param(Ability.FIND_NAME, FindQuery(name="(?i)a$"), id="by name"),
             pytest.param(Ability.FIND_PATH, FindQuery(path="db"), id="by path"),
             pytest.param(Ability.FIND_TAGS, FindQuery(tags=(("team", "a"),)), id="by tags"),
         ],

@@ -1,0 +1,67 @@
+"""Opens a store: a token of Doppler, given or exchanged for that of a ServiceAccount."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.doppler.client import DopplerClient
+from syncret.providers.doppler.spec import DopplerOidc, DopplerSpec
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.auth.logins import ExpiringValue, bearer
+from syncret.providers.kit.environment import ADDRESSES
+from syncret.providers.kit.http import Http, json_body
+from syncret.providers.kit.references import read_text
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
+from syncret.providers.kit.rest.logins import account_jwt, log_in_with, moment
+
+HOME: Final = "https://api.doppler.com"
+
+_REFUSALS: Final = Refusals(
+    vendor="Doppler", check="check project and config; a service token stands for both, and needs neither"
+)
+
+
+class _Login(msgspec.Struct):
+    token: str
+    expires_at: str
+
+
+@asynccontextmanager
+async def open_store(spec: DopplerSpec, context: OpenContext) -> AsyncGenerator[DopplerClient, None]:
+    """A client that is logged in. Raises SyncError."""
+
+    async def identify(http: Http) -> Identity:
+        if spec.auth.oidc_config is not None:
+            oidc = spec.auth.oidc_config
+            return LoggedIn(lambda: _exchange(oidc, http, context), context)
+        selector = None if spec.auth.secret_ref is None else spec.auth.secret_ref.doppler_token
+        path = "auth.secretRef.dopplerToken"
+        token = await read_text(context, selector, path, key="dopplerToken")
+        return FixedHeaders(bearer(SecretBytes(token.encode())))
+
+    url = ADDRESSES.get("DOPPLER_BASE_URL") or HOME
+    async with connected(url, context, identify, _REFUSALS) as api:
+        yield DopplerClient(spec, api, context.compute)
+
+
+async def _exchange(oidc: DopplerOidc, http: Http, context: OpenContext) -> ExpiringValue[SecretBytes]:
+    seconds = oidc.expiration_seconds
+    jwt = await account_jwt(context, oidc.service_account_ref, seconds=seconds, audience=HOME)
+    doing = "logging in to Doppler by oidcConfig"
+    answer = await log_in_with(
+        http,
+        "/v3/auth/oidc",
+        json_body({"identity": oidc.identity, "token": jwt}),
+        doing=doing,
+        hint="check oidcConfig.identity: does it trust the cluster's issuer, this audience and this subject?",
+    )
+    given = answer.decode(_Login)
+    expires = moment(given.expires_at)
+    if expires is None:
+        raise Malformed(f"{doing}: the answer does not say when the token expires")
+    return ExpiringValue(SecretBytes(given.token.encode()), expires)

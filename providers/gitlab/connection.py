@@ -1,0 +1,58 @@
+"""Opens a store: a token in a header of GitLab's own."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from syncret.providers.contract import OpenContext
+from syncret.providers.errors import Malformed
+from syncret.providers.gitlab.client import GitlabClient
+from syncret.providers.gitlab.spec import GitlabSpec
+from syncret.providers.kit.http import Answer, Http
+from syncret.providers.kit.references import read_text
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+
+HOME: Final = "https://gitlab.com"
+
+
+class _Failure(msgspec.Struct):
+    message: str = ""
+
+
+def _is_absent(answer: Answer) -> bool:
+    """A variable is missing, and not the project or the group."""
+    failure = answer.decode_if(_Failure)
+    return failure is not None and failure.message.endswith("Variable Not Found")
+
+
+def _ambiguous(answer: Answer) -> Malformed:
+    return Malformed(
+        f"{answer.doing}: several variables have this key, in different environments",
+        hint="write environment into the store",
+    )
+
+
+_REFUSALS: Final = Refusals(
+    vendor="GitLab's variables",
+    check="check url, projectID and groupIDs: to those who may not see it, a project does not exist",
+    is_absent=_is_absent,
+    errors={409: _ambiguous},
+)
+
+
+@asynccontextmanager
+async def open_store(spec: GitlabSpec, context: OpenContext) -> AsyncGenerator[GitlabClient, None]:
+    """A client. Raises SyncError."""
+
+    async def identify(_http: Http) -> Identity:
+        token = await read_text(context, spec.auth.secret_ref.access_token, "auth.SecretRef.accessToken")
+        return FixedHeaders({"PRIVATE-TOKEN": token.strip()})
+
+    async with connected(
+        spec.url or HOME, context, identify, _REFUSALS, bundle=spec.ca_bundle, provider=spec.ca_provider
+    ) as api:
+        yield GitlabClient(spec, api, context.compute, context.now)

@@ -1,0 +1,117 @@
+"""Calls of the endpoints of one API, as one identity."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.http import Answer, Http, json_body, segments
+from syncret.providers.kit.rest.endpoints import Endpoint
+
+if TYPE_CHECKING:
+    from syncret.providers.kit.rest.identities import Headers, Identity
+
+
+def _nothing_is_absent(_answer: Answer) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    """What the statuses of one API mean, where that is not the same everywhere."""
+
+    vendor: str
+    """Who speaks the API, for messages."""
+    check: str
+    """What to check if something else than the vendor says 404."""
+    is_absent: Callable[[Answer], bool] = _nothing_is_absent
+    """Whether a 404 says that the entry does not exist. Any proxy can answer 404, and whatever counts as
+    deleted may be deleted here, too: it must be in the vendor's own words."""
+    errors: Mapping[int, Callable[[Answer], SyncError]] = field(
+        default_factory=dict[int, Callable[[Answer], SyncError]]
+    )
+    """Errors of other statuses."""
+
+
+class Api:
+    """The API of one store. Every call carries the identity, and is made again if that was renewed for it."""
+
+    def __init__(self, http: Http, identity: "Identity", refusals: Refusals) -> None:
+        self.http = http
+        self._identity = identity
+        self._refusals = refusals
+        self._expected = (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, *refusals.errors)
+
+    async def call(
+        self,
+        endpoint: Endpoint,
+        *,
+        params: Mapping[str, str] | None = None,
+        headers: "Headers | None" = None,
+        body: object = None,
+        accept: tuple[int, ...] = (),
+        **names: str,
+    ) -> Answer:
+        """The answer. `names` are what stands in braces; a body is sent as JSON. Raises SyncError."""
+        answer = await self._answer(endpoint, params, headers, body, accept, names)
+        if answer.status == HTTPStatus.NOT_FOUND:
+            raise self._not_found(answer, endpoint)
+        return answer
+
+    async def look_up(
+        self,
+        endpoint: Endpoint,
+        *,
+        params: Mapping[str, str] | None = None,
+        **names: str,
+    ) -> Answer | None:
+        """The answer; None if the manager itself says that there is no such entry. Raises SyncError."""
+        answer = await self._answer(endpoint, params, None, None, (), names)
+        if answer.status != HTTPStatus.NOT_FOUND:
+            return answer
+        if self._refusals.is_absent(answer):
+            return None
+        raise self._not_found(answer, endpoint)
+
+    async def check_login(self) -> None:
+        """Log in if needed. Raises SyncError if that fails."""
+        await self._identity.check()
+
+    async def _answer(
+        self,
+        endpoint: Endpoint,
+        params: Mapping[str, str] | None,
+        headers: "Headers | None",
+        body: object,
+        accept: tuple[int, ...],
+        names: Mapping[str, str],
+    ) -> Answer:
+        path = endpoint.path.format_map({name: segments(value) for name, value in names.items()})
+        doing = endpoint.doing.format_map(names)
+        content = None if body is None else json_body(body)
+
+        async def send(identity: "Headers") -> Answer:
+            return await self.http.request(
+                endpoint.method,
+                path,
+                doing=doing,
+                params=params,
+                headers={"Accept": "application/json", **identity, **(headers or {})},
+                body=content,
+                accept=(*self._expected, *accept),
+            )
+
+        answer = await self._identity.send(send)
+        if answer.status in self._refusals.errors:
+            raise self._refusals.errors[answer.status](answer)
+        if answer.status == HTTPStatus.FORBIDDEN:
+            raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
+        return answer
+
+    def _not_found(self, answer: Answer, endpoint: Endpoint) -> Malformed:
+        vendor, hint = self._refusals.vendor, endpoint.check or self._refusals.check
+        return Malformed(f"{answer.doing}: HTTP 404, but not from {vendor}", hint=hint)
+
+    def __repr__(self) -> str:
+        return f"<Api {self.http.base}>"

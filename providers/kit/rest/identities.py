@@ -1,0 +1,79 @@
+"""Who calls an API: what is in the headers of every request, and what becomes of one that is refused."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Protocol, TypeAlias
+
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import SyncError
+from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bearer
+from syncret.providers.kit.http import Answer
+
+Headers: TypeAlias = Mapping[str, str]
+Send: TypeAlias = Callable[[Headers], Awaitable[Answer]]
+
+
+class Identity(Protocol):
+    """Sends requests in its own name."""
+
+    async def send(self, send: Send, /) -> Answer:
+        """The answer to a request with its headers. Raises SyncError."""
+        ...
+
+    async def check(self) -> None:
+        """Log in, if it does. Raises SyncError."""
+        ...
+
+    async def end(self) -> None:
+        """Log out, if it does; a failure changes nothing."""
+        ...
+
+
+class FixedHeaders:
+    """The same headers in every request: a static token."""
+
+    def __init__(self, headers: Headers) -> None:
+        self._headers = headers
+
+    async def send(self, send: Send, /) -> Answer:
+        return await send(self._headers)
+
+    async def check(self) -> None:
+        """There is nothing to log in to: the first call tells."""
+
+    async def end(self) -> None:
+        """A static token stays valid."""
+
+
+class LoggedIn:
+    """A login that expires. It is renewed before that, and once if a call is refused with 401.
+
+    Args:
+        login: logs in. Raises SyncError; Denied if it is refused.
+        headers: those of its token.
+        sign_out: ends the session that the login began, for managers that count them.
+    """
+
+    def __init__(
+        self,
+        login: Callable[[], Awaitable[ExpiringValue[SecretBytes]]],
+        context: OpenContext,
+        *,
+        headers: Callable[[SecretBytes], Headers] = bearer,
+        sign_out: Callable[[SecretBytes], Awaitable[object]] | None = None,
+    ) -> None:
+        self._login = ExpiringLogin(login, now=context.now, log_in=context.log_in)
+        self._headers = headers
+        self._sign_out = sign_out
+
+    async def send(self, send: Send, /) -> Answer:
+        return await self._login.use(lambda token: send(self._headers(token)))
+
+    async def check(self) -> None:
+        await self._login.get()
+
+    async def end(self) -> None:
+        token = self._login.current
+        if self._sign_out is not None and token is not None:
+            with suppress(SyncError):  # the manager ends it by itself, later
+                await self._sign_out(token)

@@ -1,0 +1,82 @@
+"""How a login is made: one request with a proof, whose answer is a token and when it expires."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+
+from syncret.config.fields import ServiceAccountSelector
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Denied
+from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.http import Answer, Body, Http, form_body
+
+REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+
+def _no_reason(_answer: Answer) -> str:
+    return ""
+
+
+async def log_in_with(
+    http: Http,
+    url: str,
+    body: Body,
+    *,
+    doing: str,
+    hint: str,
+    reason: Callable[[Answer], str] = _no_reason,
+) -> Answer:
+    """The answer to a login. Raises Denied if it is refused; `reason` is a code, never a text."""
+    answer = await http.request(
+        "POST", url, doing=doing, headers={"Accept": "application/json"}, body=body, accept=REFUSED
+    )
+    if answer.status in REFUSED:
+        code = reason(answer)
+        status = f"HTTP {answer.status}, {code}" if code else f"HTTP {answer.status}"
+        raise Denied(f"{doing}: the login is refused ({status})", hint=hint)
+    return answer
+
+
+class _Token(msgspec.Struct):
+    access_token: str
+    expires_in: float
+
+
+def oauth_token(answer: Answer, now: Callable[[], float]) -> ExpiringValue[SecretBytes]:
+    """The token in an answer of OAuth 2 (RFC 6749, 5.1). Raises Malformed."""
+    given = answer.decode(_Token)
+    return ExpiringValue(SecretBytes(given.access_token.encode()), now() + given.expires_in)
+
+
+async def client_credentials(
+    http: Http, url: str, client: str, secret: str, now: Callable[[], float], *, hint: str
+) -> ExpiringValue[SecretBytes]:
+    """The token of an application, by OAuth 2's grant `client_credentials`. Raises SyncError."""
+    fields = {"grant_type": "client_credentials", "client_id": client, "client_secret": secret}
+    answer = await log_in_with(
+        http, url, form_body(fields), doing="logging in with client credentials", hint=hint
+    )
+    return oauth_token(answer, now)
+
+
+async def account_jwt(
+    context: OpenContext, account: ServiceAccountSelector, *, seconds: int, audience: str = ""
+) -> str:
+    """A new token of a ServiceAccount, for the audiences that the spec names, or else for this one."""
+    audiences = account.audiences or ((audience,) if audience else ())
+    issued = await context.credentials.account_token(
+        account.name, audiences=audiences, seconds=seconds, namespace=account.namespace
+    )
+    return issued.token.raw.decode("ascii", "replace")
+
+
+def moment(text: str) -> float | None:
+    """An RFC 3339 timestamp in seconds since the epoch; None if it is none. Without a zone it is UTC."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,33 @@
+"""The last answers of an API that knows ETags: while they hold, a refresh moves no body."""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Final
+
+from syncret.providers.kit.http import Answer
+from syncret.providers.kit.rest.identities import Headers
+from syncret.providers.kit.sized_cache import SizedCache
+
+_MOST: Final = 64
+_MOST_BYTES: Final = 2**20
+"""What one client keeps; a larger answer is read anew each time."""
+
+
+class Unchanged:
+    """Answers by what was asked."""
+
+    def __init__(self) -> None:
+        self._kept = SizedCache[str, Answer](most=_MOST, most_bytes=_MOST_BYTES)
+
+    async def get(self, asked: str, ask: Callable[[Headers], Awaitable[Answer]]) -> Answer:
+        """The answer, which is the last one if the server says that it still holds.
+
+        `ask` sends the request with these headers, and accepts 304.
+        """
+        kept = self._kept.get(asked)
+        answer = await ask({} if kept is None else {"If-None-Match": kept.headers["etag"]})
+        if answer.status == HTTPStatus.NOT_MODIFIED and kept is not None:
+            return kept
+        if answer.headers.get("etag"):
+            self._kept.add(asked, answer, len(answer.body))
+        return answer

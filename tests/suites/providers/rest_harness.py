@@ -1,0 +1,66 @@
+"""The part of a harness that is the same for all servers of REST APIs."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from typing import Final, Generic, TypeVar
+
+import msgspec
+from aiohttp import web
+
+from syncret.config.meta import Document
+from syncret.providers.contract import Client
+from syncret.providers.registry import Registry
+from syncret.providers.testing import Fault
+from tests.support.opened import Given, context
+from tests.support.servers.gate import broken
+from tests.support.servers.rest import RestServer
+
+S = TypeVar("S", bound=RestServer)
+
+LOGIN: Final = {"name": "login", "key": "token"}
+"""The selector of the token."""
+
+
+class RestHarness(Generic[S]):
+    """A store of one provider, on a server that the test owns."""
+
+    provider: str
+    versions: tuple[str, str] = ("", "")
+
+    def __init__(self, server: S) -> None:
+        self.server = server
+        self.given = Given(secrets={"login": {"token": server.token.encode()}})
+
+    def spec(self) -> Document:
+        """The part of the store's manifest that is the provider's."""
+        raise AssertionError("each harness has its own")
+
+    @property
+    def canaries(self) -> tuple[str, ...]:
+        return (self.server.token,)
+
+    async def writes(self) -> int:
+        return self.server.writes
+
+    def open(self) -> AbstractAsyncContextManager[Client]:
+        provider = Registry().provider(self.provider)
+        assert provider.open is not None
+        return provider.open(msgspec.convert(self.spec(), provider.spec.model), context(self.given))
+
+    def broken(self, fault: Fault) -> AbstractContextManager[None]:
+        answers: Mapping[Fault, Callable[[web.Request], web.StreamResponse]] = {
+            Fault.THROTTLE: self.server.throttled,
+            Fault.DENY: self.server.denied,
+            Fault.TIME_OUT: broken,
+        }
+        return self.server.failing(answers[fault])
+
+    @contextmanager
+    def refusing(self, key: str) -> Generator[None, None, None]:
+        self.server.refused.add(key)
+        yield
+        self.server.refused.clear()
+
+    async def rotate(self) -> None:
+        self.server.token = "canary-token-2"
+        self.given.secrets["login"] = {"token": self.server.token.encode()}
