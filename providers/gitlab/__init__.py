@@ -24,5 +24,5 @@ async def open_gitlab(spec: GitlabSpec, context: OpenContext) -> AsyncGenerator[
 
 
 PROVIDER: Final = Provider(
-    SpecType("gitlab", GitlabSpec, check=check, gjson_properties=True), open=open_gitlab, batch_size=100
+    SpecType("gitlab", GitlabSpec, check=check, gjson_properties=True), open=open_gitlab, batch_size=500
 )

@@ -10,7 +10,7 @@ from aiohttp import web
 from syncret.config.meta import Document
 from syncret.providers.contract import Client
 from syncret.providers.registry import Registry
-from syncret.providers.testing import Fault
+from syncret.providers.testing import Entry, Fault, HoldsText
 from tests.support.opened import Given, context
 from tests.support.servers.gate import broken
 from tests.support.servers.rest import RestServer
@@ -21,7 +21,7 @@ LOGIN: Final = {"name": "login", "key": "token"}
 """The selector of the token."""
 
 
-class RestHarness(Generic[S]):
+class RestHarness(HoldsText, Generic[S]):
     """A store of one provider, on a server that the test owns."""
 
     provider: str
@@ -34,6 +34,10 @@ class RestHarness(Generic[S]):
     def spec(self) -> Document:
         """The part of the store's manifest that is the provider's."""
         raise AssertionError("each harness has its own")
+
+    async def seed(self, *entries: Entry) -> None:
+        """Put entries there, past the provider."""
+        raise AssertionError(f"each harness has its own way for {entries}")
 
     @property
     def canaries(self) -> tuple[str, ...]:

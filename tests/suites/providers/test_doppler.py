@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.testing import Ability, Entry, Harness, HoldsText, ProviderSuite
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.rest import running
@@ -14,7 +14,7 @@ from tests.support.servers.rest import running
 WHOLE = "as ESO has it, Doppler's secrets are read and pushed whole: a property is ignored"
 
 
-class DopplerHarness(HoldsText, RestHarness[Doppler]):
+class DopplerHarness(RestHarness[Doppler]):
     provider = "doppler"
     lacks: Mapping[Ability, str] = {
         Ability.PROPERTY: WHOLE,

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.testing import Ability, Entry, Harness, HoldsText, ProviderSuite
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.rest import running
 
 
-class GitlabHarness(HoldsText, RestHarness[Gitlab]):
+class GitlabHarness(RestHarness[Gitlab]):
     provider = "gitlab"
     lacks: Mapping[Ability, str] = {
         Ability.VERSION: "variables in GitLab have no versions",
@@ -62,10 +62,10 @@ class TestGitlab(_OnGitlab):
 
 
 class TestGroup(_OnGitlab):
-    kind = OfGroup
+    kind: type[GitlabHarness] = OfGroup
 
 
 class TestEnvironment(_OnGitlab):
     """What is seeded is in the environment `*`, and what is pushed in that of the store."""
 
-    kind = OfEnvironment
+    kind: type[GitlabHarness] = OfEnvironment

@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.testing import Ability, Entry, Harness, HoldsText, ProviderSuite
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.rest import running
 
 
-class OnePasswordHarness(HoldsText, RestHarness[Connect]):
+class OnePasswordHarness(RestHarness[Connect]):
     """A value is the field `password` of an item; one that is a JSON object is a field for each member.
 
     A search looks for fields, so that what is found has a field of its own name: `db/a` is the field `a` of

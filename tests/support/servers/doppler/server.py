@@ -6,17 +6,17 @@ https://docs.doppler.com/reference/api, /secrets-download, /secrets-update, /doc
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from aiohttp import web
 
 from tests.support.servers.rest import Refused, RestServer, body_of
 
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
-_SPELLINGS = {
+_SPELLINGS: Final[Mapping[str, Callable[[list[str]], str]]] = {
     "upper-camel": lambda words: "".join(word.capitalize() for word in words),
     "lower-snake": lambda words: "_".join(words).lower(),
     "lower-kebab": lambda words: "-".join(words).lower(),

@@ -1,0 +1,95 @@
+"""The guides of managers with a REST API do what they say, on servers written from the references."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from syncret.config.settings import Settings
+from syncret.daemon.one_pass import one_pass
+from syncret.providers.registry import Registry
+from tests.suites.docs.pages import ROOT, blocks
+from tests.support.servers.doppler.server import Doppler
+from tests.support.servers.gitlab.server import Gitlab
+from tests.support.servers.onepassword.server import Connect
+from tests.support.servers.rest import RestServer, running
+
+
+def doppler() -> Doppler:
+    server = Doppler()
+    server.token = "dp.st.prd.example"
+    cache = '{"host": "cache.internal", "port": 6379}'
+    server.secrets |= {"DB_PASSWORD": "correct horse", "CACHE": cache, "MAIL_USER": "ada"}
+    return server
+
+
+def gitlab() -> Gitlab:
+    server = Gitlab()
+    server.token = "glpat-example"
+    server.set("DB_PASSWORD", "anything")
+    server.set("DB_PASSWORD", "correct horse", "production")
+    server.set("CACHE", '{"server": {"port": 6379}}')
+    server.set("MAIL_USER", "ada", "*", "groups", "1")
+    return server
+
+
+def onepassword() -> Connect:
+    server = Connect("staging", "shared")
+    server.token = "eyJ-example"
+    server.add("database", username="ada", password="correct horse")
+    server.attach(server.add("authority", "shared"), **{"ca.pem": b"PEM"})
+    server.add("mail", host="mail.internal")
+    return server
+
+
+def pushed(server: RestServer) -> object:
+    """What the guide's PushSecret has put there."""
+    if isinstance(server, Doppler):
+        return server.secrets["ISSUED_TOKEN"]
+    if isinstance(server, Gitlab):
+        held = server.variables["projects", "7"][-1]
+        return held["value"], held["environment_scope"], held["masked"], held["protected"]
+    assert isinstance(server, Connect)
+    item = [*server.items.values()][-1]
+    return [(each["label"], each["value"]) for each in item["fields"]], item["tags"]
+
+
+@pytest.mark.parametrize(
+    ("page", "made", "url", "wanted"),
+    [
+        pytest.param("doppler", doppler, "https://api.doppler.com", "t-1", id="doppler"),
+        pytest.param(
+            "gitlab", gitlab, "https://gitlab.example.com", ("t-1", "production", True, True), id="gitlab"
+        ),
+        pytest.param(
+            "onepassword",
+            onepassword,
+            "https://connect.example.com:8080",
+            ([("api-token", "t-1")], ["issued"]),
+            id="onepassword",
+        ),
+    ],
+)
+async def test_the_guide(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    page: str,
+    made: Callable[[], RestServer],
+    url: str,
+    wanted: object,
+) -> None:
+    shown = {block.title: block.text for block in blocks(ROOT / "docs" / "providers" / f"{page}.md")}
+    manifests, output = tmp_path / "manifests", tmp_path / "out"
+    manifests.mkdir()
+    async with running(made()) as server:
+        monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
+        for title in ("store.yaml", "app.yaml", "push.yaml"):
+            (manifests / title).write_text(shown[title].replace(url, server.url))
+        settings = Settings(manifests=(os.fspath(manifests),), output_dir=os.fspath(output), state_file="")
+        result = await one_pass(settings, Registry())
+        held = {file.name: file.read_text() for file in (output / "default" / "app").iterdir()}
+
+        assert (result.problems, result.failures) == ([], {})
+        assert "".join(f"{key}: {held[key]}\n" for key in sorted(held)) == shown["result"]
+        assert pushed(server) == wanted

@@ -1,0 +1,56 @@
+"""How many calls two hundred keys of one store cost: as few as the manager's API allows."""
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+
+from syncret.providers.contract import Reader, RemoteKey
+from syncret.providers.registry import Registry
+from syncret.providers.testing import Entry
+from tests.suites.providers.rest_harness import RestHarness
+from tests.suites.providers.test_doppler import DopplerHarness
+from tests.suites.providers.test_gitlab import GitlabHarness
+from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.support.servers.doppler.server import Doppler
+from tests.support.servers.gitlab.server import Gitlab
+from tests.support.servers.onepassword.server import Connect
+from tests.support.servers.rest import RestServer, running
+
+KEYS: Final = 200
+
+
+@pytest.mark.parametrize(
+    ("server", "harness", "calls"),
+    [
+        pytest.param(Doppler, DopplerHarness, math.ceil(KEYS / 50), id="doppler: fifty names in a URL"),
+        pytest.param(Gitlab, GitlabHarness, math.ceil(KEYS / 100), id="gitlab: pages of a hundred"),
+        pytest.param(
+            lambda: Connect("staging", "shared"),
+            OnePasswordHarness,
+            1 + 4 * 2 + KEYS,
+            id="onepassword: the vaults, their titles for each fifty, and each item",
+        ),
+    ],
+)
+async def test_two_hundred_keys(
+    monkeypatch: pytest.MonkeyPatch,
+    server: Callable[[], RestServer],
+    harness: Callable[[RestServer], RestHarness[RestServer]],
+    calls: int,
+) -> None:
+    async with running(server()) as manager:
+        monkeypatch.setenv("DOPPLER_BASE_URL", manager.url)
+        store = harness(manager)
+        names = [store.key(f"k-{number}") for number in range(KEYS)]
+        await store.seed(*(Entry(name, b"v") for name in names))
+        batch = Registry().provider(store.provider).batch_size
+        async with store.open() as client:
+            assert isinstance(client, Reader)
+            manager.calls.clear()
+            for start in range(0, KEYS, batch):
+                keys = [RemoteKey(name) for name in names[start : start + batch]]
+                assert len(await client.fetch(keys)) == len(keys)
+
+    assert len(manager.calls) == calls
