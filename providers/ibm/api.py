@@ -6,14 +6,19 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import Compute, SecretBytes
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.contract import Compute
+from syncret.providers.errors import Malformed
 from syncret.providers.ibm.refs import Place
-from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
 from syncret.providers.kit.golang import json as gojson
-from syncret.providers.kit.http import Answer, Http, segments
+from syncret.providers.kit.http import Answer
+from syncret.providers.kit.rest.api import Api, Refusals
+from syncret.providers.kit.rest.endpoints import Endpoint
 
-_EXPECTED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+_GRANT: Final = "grant the store's identity the role SecretsReader on the instance or the secret group"
+BY_ID: Final = Endpoint("GET", "/api/v2/secrets/{name}", "reading {name}", _GRANT)
+BY_NAME: Final = Endpoint(
+    "GET", "/api/v2/secret_groups/{group}/secret_types/{type}/secrets/{name}", "reading {name}", _GRANT
+)
 
 
 class _Secret(msgspec.Struct):
@@ -28,61 +33,35 @@ class _Failure(msgspec.Struct):
     errors: list[_Error]
 
 
-class Api:
-    """The secrets of one instance."""
-
-    def __init__(self, http: Http, tokens: ExpiringLogin[SecretBytes], compute: Compute) -> None:
-        self._http = http
-        self._compute = compute
-        self._tokens = tokens
-
-    async def read(self, place: Place) -> dict[str, Json]:
-        """All fields of a secret, including its value. Raises Malformed if it does not exist."""
-        if place.is_id:
-            path = f"/api/v2/secrets/{segments(place.name)}"
-        else:
-            location = segments(
-                "secret_groups", place.group, "secret_types", place.type, "secrets", place.name
-            )
-            path = f"/api/v2/{location}"
-        answer = await self._call(path, doing=f"reading {place.name}")
-        if answer.status in _EXPECTED:
-            raise _error_of(answer, place)
-        answer.decode(_Secret)  # raises Malformed if it is no secret
-        return await self._compute(lambda work: gojson.unmarshal_object(answer.body, work))
-
-    async def check_login(self) -> None:
-        """Log in if needed. Raises SyncError if that fails."""
-        await self._tokens.get()
-
-    async def _call(self, path: str, *, doing: str) -> Answer:
-        async def call(token: SecretBytes) -> Answer:
-            headers = {**bearer(token), "Accept": "application/json"}
-            return await self._http.request("GET", path, doing=doing, headers=headers, accept=_EXPECTED)
-
-        return await self._tokens.use(call)
-
-    def __repr__(self) -> str:
-        return f"<Api {self._http.base}>"
-
-
-def _error_of(answer: Answer, place: Place) -> Denied | Malformed:
-    if answer.status == HTTPStatus.FORBIDDEN:
-        return Denied(
-            f"{answer.doing}: permission denied",
-            hint="grant the store's identity the role SecretsReader on the instance or the secret group",
-        )
+def _is_ours(answer: Answer) -> bool:
     failure = answer.decode_if(_Failure)
-    if failure is None or not failure.errors:
-        return Malformed(
-            f"{answer.doing}: HTTP {answer.status}, but not from Secrets Manager",
-            hint="does serviceUrl lead to the instance's endpoint, without a path?",
-        )
-    if answer.status == HTTPStatus.NOT_FOUND:
-        return Malformed(
-            f"secret {place.name} does not exist",
-            hint="check its id"
-            if place.is_id
-            else f"check the secret group {place.group}, the type {place.type} and the name",
-        )
-    return Malformed(f"{answer.doing}: Secrets Manager finds the request invalid", hint="check the key")
+    return failure is not None and bool(failure.errors)
+
+
+def _invalid(answer: Answer) -> Malformed:
+    if _is_ours(answer):
+        return Malformed(f"{answer.doing}: Secrets Manager finds the request invalid", hint="check the key")
+    return Malformed(f"{answer.doing}: HTTP 400, but not from Secrets Manager", hint=REFUSALS.check)
+
+
+REFUSALS: Final = Refusals(
+    vendor="Secrets Manager",
+    check="does serviceUrl lead to the instance's endpoint, without a path?",
+    is_absent=_is_ours,
+    errors={HTTPStatus.BAD_REQUEST: _invalid},
+)
+
+
+async def read(api: Api, place: Place, compute: Compute) -> dict[str, Json]:
+    """All fields of a secret, including its value. Raises Malformed if it does not exist."""
+    if place.is_id:
+        answer = await api.look_up(BY_ID, name=place.name)
+    else:
+        answer = await api.look_up(BY_NAME, group=place.group, type=place.type, name=place.name)
+    if answer is None:
+        parts = f"the secret group {place.group}, the type {place.type} and the name"
+        hint = "check its id" if place.is_id else f"check {parts}"
+        raise Malformed(f"secret {place.name} does not exist", hint=hint)
+    found = answer.body
+    answer.decode(_Secret)  # raises Malformed if it is no secret
+    return await compute(lambda work: gojson.unmarshal_object(found, work))

@@ -3,17 +3,17 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from http import HTTPStatus
 from typing import Final, TypeAlias
 
 import msgspec
 
 from syncret.providers.contract import OpenContext, ReadFile, SecretBytes
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Malformed
 from syncret.providers.ibm.receivers import IAM, receivers
 from syncret.providers.ibm.spec import IbmContainerAuth, IbmSecretRef, IbmSpec
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, form_body
+from syncret.providers.kit.rest.logins import log_in_with, oauth_token
 
 Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 """Gets a new access token. Raises SyncError."""
@@ -25,12 +25,6 @@ _PATH: Final = "/identity/token"
 _GRANTS: Final = "urn:ibm:params:oauth:grant-type"
 _TOKEN: Final = re.compile(rb"[\w-]+\.[\w-]+\.[\w-]+")
 _CODE: Final = re.compile(r"BXNIM[0-9]{4}E")
-_REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-
-
-class _TokenResponse(msgspec.Struct):
-    access_token: str
-    expires_in: int
 
 
 class _Failure(msgspec.Struct, rename="camel"):
@@ -117,22 +111,11 @@ async def _request_token(
 ) -> ExpiringValue[SecretBytes]:
     url = (endpoint or IAM).rstrip("/").removesuffix(_PATH) + _PATH
     doing = f"logging in to IBM Cloud IAM by {method}"
-    answer = await http.request(
-        "POST",
-        url,
-        doing=doing,
-        headers={"Accept": "application/json"},
-        body=form_body(fields),
-        accept=_REFUSED,
-    )
-    if answer.status in _REFUSED:
-        raise Denied(f"{doing}: the login is refused ({_status(answer)})", hint=hint)
-    given = answer.decode(_TokenResponse)
-    return ExpiringValue(SecretBytes(given.access_token.encode()), now() + given.expires_in)
+    answer = await log_in_with(http, url, form_body(fields), doing=doing, hint=hint, reason=_code)
+    return oauth_token(answer, now)
 
 
-def _status(answer: Answer) -> str:
-    """The status, and IAM's error code; its text is not quoted."""
+def _code(answer: Answer) -> str:
+    """IAM's error code; its text is not quoted."""
     failure = answer.decode_if(_Failure) or _Failure()
-    code = f", {failure.error_code}" if _CODE.fullmatch(failure.error_code) else ""
-    return f"HTTP {answer.status}{code}"
+    return failure.error_code if _CODE.fullmatch(failure.error_code) else ""

@@ -1,16 +1,18 @@
 """The client of an IBM Secrets Manager store."""
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from syncret.config.fields import Json
 from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
-from syncret.providers.ibm.refs import place_of
+from syncret.providers.ibm.refs import Place, place_of
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.ibm.api import Api
+    from syncret.providers.kit.rest.api import Api
 
 
 class IbmClient(SingleReads[Fields]):
@@ -19,8 +21,9 @@ class IbmClient(SingleReads[Fields]):
     As in the operator, a secret that does not exist is an error, not absence, so no `deletionPolicy` applies.
     """
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: "Api", read: Callable[[Place], Awaitable[dict[str, Json]]]) -> None:
         self._api = api
+        self._read = read
 
     def __repr__(self) -> str:
         return f"<IbmClient {self._api!r}>"
@@ -44,4 +47,4 @@ class IbmClient(SingleReads[Fields]):
         return "ready"
 
     async def fetch_one(self, key: RemoteKey) -> Fields:
-        return Fields(await self._api.read(place_of(key.key)))
+        return Fields(await self._read(place_of(key.key)))

@@ -80,7 +80,7 @@ class OnePasswordClient(DelegatedWrites):
         if len(same) > 1:
             raise several(label, item)
         if not same:
-            raise missing_property(f"there is no field labelled {label!r} in item {ref.key!r}")
+            raise _no_field(label, ref)
         return SecretBytes(same[0].value.encode())
 
     def fields(self, payload: Found, ref: RemoteRef, work: Work) -> SecretMap | None:
@@ -90,7 +90,11 @@ class OnePasswordClient(DelegatedWrites):
         if asked.is_file:
             return self._files(payload, ref)
         found = fields_by_label(payload.item)
-        return {label: value for label, value in found.items() if asked.name in {"", label}}
+        if not asked.name:
+            return found
+        if asked.name not in found:
+            raise _no_field(asked.name, ref)
+        return {asked.name: found[asked.name]}
 
     def _files(self, payload: Found, ref: RemoteRef) -> SecretMap:
         name = property_of(payload.item.category, ref.property).name
@@ -134,6 +138,10 @@ def _is_wanted(item: Summary, query: FindQuery) -> bool:
     """As in the operator: of tags only the keys count, and of a title all of it."""
     tags = {key for key, _ in query.tags or ()}
     return tags <= set(item.tags or ()) and query.path in {None, item.title}
+
+
+def _no_field(label: str, ref: RemoteRef) -> Malformed:
+    return missing_property(f"there is no field labelled {label!r} in item {ref.key!r}")
 
 
 def _named_values(found: Found) -> list[tuple[str, SecretBytes]]:

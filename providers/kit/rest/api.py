@@ -92,7 +92,7 @@ class Api:
         content = None if body is None else json_body(body)
 
         async def send(identity: "Headers") -> Answer:
-            return await self.http.request(
+            answer = await self.http.request(
                 endpoint.method,
                 path,
                 doing=doing,
@@ -101,13 +101,13 @@ class Api:
                 body=content,
                 accept=(*self._expected, *accept),
             )
+            if answer.status in self._refusals.errors:
+                raise self._refusals.errors[answer.status](answer)
+            if answer.status == HTTPStatus.FORBIDDEN:
+                raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
+            return answer
 
-        answer = await self._identity.send(send)
-        if answer.status in self._refusals.errors:
-            raise self._refusals.errors[answer.status](answer)
-        if answer.status == HTTPStatus.FORBIDDEN:
-            raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
-        return answer
+        return await self._identity.send(send)  # which sees what is refused, too
 
     def _not_found(self, answer: Answer, endpoint: Endpoint) -> Malformed:
         vendor, hint = self._refusals.vendor, endpoint.check or self._refusals.check
