@@ -12,56 +12,89 @@ from syncret.providers.kit.spec_rules import filled, referent
 
 
 class ApiKeyAuth(Model):
-    """Logs in as a host or user with its API key."""
+    """Logs in as a host or user with its API key.
+
+    Example: {account: acme, userRef: {name: conjur-login, key: host}, apiKeyRef: {name: conjur-login,
+    key: apikey}}
+    """
 
     account: str
+    """Name of the Conjur account. Example: acme"""
     user_ref: SecretKeySelector
+    """The user, or the host with `host/` before its ID. Example: {name: conjur-login, key: host}"""
     api_key_ref: SecretKeySelector
+    """The API key. Example: {name: conjur-login, key: key}"""
 
 
 class CertAuth(Model):
-    """Logs in with a client certificate."""
+    """Logs in with a client certificate.
+
+    Example: {account: acme, serviceID: prod, clientCertRef: {name: conjur-tls, key: tls.crt}, clientKeyRef:
+    {name: conjur-tls, key: tls.key}}
+    """
 
     account: str
+    """Name of the Conjur account. Example: acme"""
     service_id: str = msgspec.field(name="serviceID")
-    """The ID of the certificate authenticator's web service."""
+    """ID of the certificate authenticator's web service. Example: prod"""
     client_cert_ref: SecretKeySelector
+    """The certificate, as PEM. Example: {name: conjur-tls, key: tls.crt}"""
     client_key_ref: SecretKeySelector
+    """Its private key, as PEM without a password. Example: {name: conjur-tls, key: tls.key}"""
     host_id: str | None = None
-    """Not needed if the certificate has a SPIFFE ID."""
+    """The host; absent: the one that the SPIFFE ID of the certificate names. Example: host/apps/shop"""
 
 
 class JwtAuth(Model):
-    """Logs in with a JWT: a ServiceAccount's token, or one from a Secret."""
+    """Logs in with a JWT: a ServiceAccount's token, or one from a Secret.
+
+    Example: {account: acme, serviceID: prod, serviceAccountRef: {name: app}}
+    """
 
     account: str
+    """Name of the Conjur account. Example: acme"""
     service_id: str = msgspec.field(name="serviceID")
-    """The ID of the JWT authenticator's web service."""
+    """ID of the JWT authenticator's web service. Example: prod"""
     host_id: str | None = None
-    """Not needed if the authenticator takes the host from the token."""
+    """The host; absent: the authenticator takes it from the token. Example: host/apps/shop"""
     service_account_ref: ServiceAccountSelector | None = None
+    """The ServiceAccount whose token is sent; it wins over `secretRef`. Example: {name: app}"""
     secret_ref: SecretKeySelector | None = None
-    """Its key is `token` by default."""
+    """A JWT that is kept in a Secret; the key is `token` by default. Example: {name: jwt, key: token}"""
 
 
 class ConjurAuth(Model):
-    """How the store authenticates: exactly one of the three."""
+    """How the store authenticates: exactly one of the three.
+
+    Example: {jwt: {account: acme, serviceID: prod, serviceAccountRef: {name: app}}}
+    """
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
     apikey: ApiKeyAuth | None = None
+    """A host or user with its API key."""
     cert: CertAuth | None = None
+    """A host with a client certificate."""
     jwt: JwtAuth | None = None
+    """A host with a JWT."""
 
 
 class ConjurSpec(Model):
-    """Reads variables of one Conjur account."""
+    """Reads variables of one Conjur account.
+
+    Example: {url: 'https://conjur.example.com', auth: {jwt: {account: acme, serviceID: prod,
+    serviceAccountRef: {name: app}}}}
+    """
 
     url: str
+    """Address of Conjur; of Conjur Cloud with `/api`. Example: https://conjur.example.com"""
     auth: ConjurAuth
+    """Who the store is to Conjur."""
     ca_bundle: str | None = None
-    """The CA of the server's certificate, as PEM."""
+    """The authorities that signed the server's certificate, as PEM or as base64 of it; absent: the machine's.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """Where the authorities are kept, in place of `caBundle`."""
 
 
 def check(spec: ConjurSpec, scope: Scope) -> Iterator[Problem]:

@@ -1,6 +1,7 @@
 """The guides of managers with a REST API do what they say, on servers written from the references."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
+from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.onepassword.server import Connect
@@ -43,8 +45,22 @@ def onepassword() -> Connect:
     return server
 
 
+def conjur() -> Conjur:
+    server = Conjur(time.time)
+    server.key = "3r8qk-example"
+    server.versions = {
+        "shop/db/password": [b"tr0ub4dor", b"correct horse"],
+        "shop/cache": [b'{"server": {"port": 6379}}'],
+        "shop/mail/user": [b"ada"],
+    }
+    server.annotations["shop/mail/user"] = {"team": "mail"}
+    return server
+
+
 def pushed(server: RestServer) -> object:
-    """What the guide's PushSecret has put there."""
+    """What the guide's PushSecret has put there; None if the guide has none."""
+    if isinstance(server, Conjur):
+        return None
     if isinstance(server, Doppler):
         return server.secrets["ISSUED_TOKEN"]
     if isinstance(server, Gitlab):
@@ -58,6 +74,7 @@ def pushed(server: RestServer) -> object:
 @pytest.mark.parametrize(
     ("page", "made", "url", "wanted"),
     [
+        pytest.param("conjur", conjur, "https://conjur.example.com", None, id="conjur"),
         pytest.param("doppler", doppler, "https://api.doppler.com", "t-1", id="doppler"),
         pytest.param(
             "gitlab", gitlab, "https://gitlab.example.com", ("t-1", "production", True, True), id="gitlab"
@@ -85,7 +102,8 @@ async def test_the_guide(
     async with running(made()) as server:
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
         for title in ("store.yaml", "app.yaml", "push.yaml"):
-            (manifests / title).write_text(shown[title].replace(url, server.url))
+            if title in shown:
+                (manifests / title).write_text(shown[title].replace(url, server.url))
         settings = Settings(manifests=(os.fspath(manifests),), output_dir=os.fspath(output), state_file="")
         result = await one_pass(settings, Registry())
         held = {file.name: file.read_text() for file in (output / "default" / "app").iterdir()}

@@ -10,9 +10,12 @@ from syncret.providers.contract import Reader, RemoteKey
 from syncret.providers.registry import Registry
 from syncret.providers.testing import Entry
 from tests.suites.providers.rest_harness import RestHarness
+from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_doppler import DopplerHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.support.opened import NOW
+from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.onepassword.server import Connect
@@ -25,6 +28,7 @@ KEYS: Final = 200
     ("server", "harness", "calls"),
     [
         pytest.param(Doppler, DopplerHarness, math.ceil(KEYS / 50), id="doppler: fifty names in a URL"),
+        pytest.param(lambda: Conjur(lambda: NOW), ConjurHarness, math.ceil(KEYS / 50), id="conjur: batches"),
         pytest.param(Gitlab, GitlabHarness, math.ceil(KEYS / 100), id="gitlab: pages of a hundred"),
         pytest.param(
             lambda: Connect("staging", "shared"),

@@ -1,0 +1,162 @@
+"""The client of a Conjur store: the endpoints, and what it does with them.
+
+https://docs.cyberark.com/conjur-open-source/latest/en/content/developer/lp_rest_api.htm
+"""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.batching import map_concurrently, read_each, reading
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.rest.texts import TextValues
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Api
+
+_GRANT: Final = "permit the store's role to read and execute the variable, by a policy"
+
+READ: Final = Endpoint("GET", "/secrets/{account}/variable/{id}", "reading variable {id}", _GRANT)
+BATCH: Final = Endpoint("GET", "/secrets", "reading variables", _GRANT)
+LIST: Final = Endpoint("GET", "/resources/{account}", "listing variables", _GRANT)
+
+_PAGE: Final = 100
+_LONGEST: Final = 6000
+"""Characters of names in a URL."""
+
+
+class _Annotation(msgspec.Struct):
+    name: str
+    value: str
+
+
+class _Resource(msgspec.Struct):
+    id: str
+    annotations: list[_Annotation] = []
+
+    @property
+    def name(self) -> str:
+        return self.id.split(":", 2)[-1]
+
+    def has(self, tags: Sequence[tuple[str, str]]) -> bool:
+        return set(tags) <= {(each.name, each.value) for each in self.annotations}
+
+
+class ConjurClient(TextValues):
+    """Reads, finds and probes.
+
+    Conjur says "not found" also of a variable that the role may not see, so that no `deletionPolicy` applies.
+    """
+
+    converts_keys = False
+
+    def __init__(self, account: str, api: "Api") -> None:
+        self._account = account
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"<ConjurClient {self._api!r}>"
+
+    # -- read
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Variables have no metadata to read."""
+        return RemoteKey(ref.key, ref.version)
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
+        """Current values in one request; if it is refused for one of them, and older ones, each by itself."""
+        found: dict[RemoteKey, SecretBytes | SyncError] = {}
+        for some in _divided([key for key in keys if not key.version and "," not in key.key]):
+            try:
+                values = await self._read_batch([key.key for key in some]) if len(some) > 1 else {}
+            except (Denied, Malformed):  # each says why
+                values = {}
+            found |= {key: values[key.key] for key in some if key.key in values}
+        return found | await read_each([key for key in keys if key not in found], self._read)
+
+    async def _read_batch(self, names: Sequence[str]) -> dict[str, SecretBytes]:
+        ids = ",".join(f"{self._account}:variable:{name}" for name in names)
+        answer = await self._api.call(BATCH, params={"variable_ids": ids})
+        found = answer.decode(dict[str, str])
+        return {full.split(":", 2)[-1]: SecretBytes(value.encode()) for full, value in found.items()}
+
+    async def _read(self, key: RemoteKey) -> SecretBytes:
+        params = {"version": key.version} if key.version else {}
+        answer = await self._api.look_up(READ, params=params, account=self._account, id=key.key)
+        if answer is None:
+            which = f"version {key.version} of variable {key.key}" if key.version else f"variable {key.key}"
+            raise Malformed(
+                f"{which} does not exist, or has no value",
+                hint="or the store's role may not see it: Conjur says the same then; check its policy",
+            )
+        return SecretBytes(answer.body)
+
+    # -- find
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        """Variables that the role sees, whose ID matches, or that have all the annotations."""
+        if query.path is not None and query.name is None and not query.tags:
+            raise Malformed(
+                "variables in Conjur are not found by path", hint="write find.name.regexp, or tags"
+            )
+        matches = regexp.matcher(query.name or "", work)
+        found = Matches()
+        async for variable in self._list(paced):
+            if matches(variable.name) and (query.name is not None or variable.has(query.tags or ())):
+                found.add_name(variable.name)
+        for some in _divided([RemoteKey(name) for name in found.names]):
+            names = [key.key for key in some]
+            try:
+                values = await reading(paced, len(names))(partial(self._read_batch, names))
+            except (Denied, Malformed):  # which says why for each
+                read = await map_concurrently(self._read_current, names, reading(paced), doing="conjur find")
+                values = dict(read)
+            for name in names:
+                if name in values:
+                    found.add_value(name, values[name])
+        return found.values
+
+    async def _read_current(self, name: str) -> SecretBytes:
+        return await self._read(RemoteKey(name))
+
+    def _list(self, paced: Paced) -> AsyncGenerator[_Resource, None]:
+        async def page(token: str) -> Page[_Resource]:
+            params = {"kind": "variable", "limit": str(_PAGE), "offset": token or "0"}
+            answer = await self._api.call(LIST, params=params, account=self._account)
+            entries = answer.decode(list[_Resource])
+            following = str(int(token or "0") + _PAGE) if len(entries) >= _PAGE else ""
+            return Page(entries, following)
+
+        return pages(page, paced, doing="listing variables")
+
+    # -- probe
+    async def probe(self) -> Readiness:
+        await self._api.check_login()
+        return "ready"
+
+
+def _divided(keys: Sequence[RemoteKey]) -> Iterator[list[RemoteKey]]:
+    """The keys in parts whose names fit into a URL."""
+    some: list[RemoteKey] = []
+    size = 0
+    for key in keys:
+        if some and size + len(key.key) > _LONGEST:
+            yield some
+            some, size = [], 0
+        some.append(key)
+        size += len(key.key)
+    if some:
+        yield some

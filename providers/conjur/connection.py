@@ -1,0 +1,58 @@
+"""Opens a store: TLS with the store's certificates, a login, and a client that uses both."""
+
+from base64 import b64encode
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from syncret.providers.conjur.auth import account_of, choose_login, token_header
+from syncret.providers.conjur.client import ConjurClient
+from syncret.providers.conjur.spec import ConjurSpec
+from syncret.providers.contract import OpenContext
+from syncret.providers.kit.http import Answer, Http
+from syncret.providers.kit.references import read_text
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import ClientCertificate, connected
+from syncret.providers.kit.rest.identities import Identity, LoggedIn
+
+
+class _Error(msgspec.Struct):
+    code: str
+
+
+class _Failure(msgspec.Struct):
+    error: _Error
+
+
+def _is_absent(answer: Answer) -> bool:
+    failure = answer.decode_if(_Failure)
+    return failure is not None and failure.error.code == "not_found"
+
+
+_REFUSALS: Final = Refusals(
+    vendor="Conjur",
+    check="does url lead to Conjur? That of Conjur Cloud ends with /api",
+    is_absent=_is_absent,
+)
+
+
+@asynccontextmanager
+async def open_store(spec: ConjurSpec, context: OpenContext) -> AsyncGenerator[ConjurClient, None]:
+    """A client that is logged in. Raises SyncError."""
+    bundle, client = spec.ca_bundle, ClientCertificate()
+    if bundle and bundle.lstrip().startswith("-----BEGIN"):
+        bundle = b64encode(bundle.encode()).decode()
+    if spec.auth.cert is not None:
+        certificate = await read_text(context, spec.auth.cert.client_cert_ref, "auth.cert.clientCertRef")
+        key = await read_text(context, spec.auth.cert.client_key_ref, "auth.cert.clientKeyRef")
+        client = ClientCertificate(certificate.encode(), key.encode())
+
+    async def identify(http: Http) -> Identity:
+        return LoggedIn(await choose_login(spec, http, context), context, headers=token_header)
+
+    async with connected(
+        spec.url, context, identify, _REFUSALS, bundle=bundle, provider=spec.ca_provider, client=client
+    ) as api:
+        yield ConjurClient(account_of(spec), api)
