@@ -11,10 +11,10 @@ from syncret.providers.conjur.auth import account_of, choose_login, token_header
 from syncret.providers.conjur.client import ConjurClient
 from syncret.providers.conjur.spec import ConjurSpec
 from syncret.providers.contract import OpenContext
-from syncret.providers.kit.http import Answer, Http
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.references import ca_bundle, read_text
 from syncret.providers.kit.rest.api import Refusals
-from syncret.providers.kit.rest.connection import ClientCertificate, connected
+from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
 
 
@@ -41,18 +41,17 @@ _REFUSALS: Final = Refusals(
 @asynccontextmanager
 async def open_store(spec: ConjurSpec, context: OpenContext) -> AsyncGenerator[ConjurClient, None]:
     """A client that is logged in. Raises SyncError."""
-    bundle, client = spec.ca_bundle, ClientCertificate()
+    bundle, certificate, key = spec.ca_bundle, "", ""
     if bundle and bundle.lstrip().startswith("-----BEGIN"):
         bundle = b64encode(bundle.encode()).decode()
     if spec.auth.cert is not None:
         certificate = await read_text(context, spec.auth.cert.client_cert_ref, "auth.cert.clientCertRef")
         key = await read_text(context, spec.auth.cert.client_key_ref, "auth.cert.clientKeyRef")
-        client = ClientCertificate(certificate.encode(), key.encode())
 
     async def identify(http: Http) -> Identity:
         return LoggedIn(await choose_login(spec, http, context), context, headers=token_header)
 
-    async with connected(
-        spec.url, context, identify, _REFUSALS, bundle=bundle, provider=spec.ca_provider, client=client
-    ) as api:
+    ca = await ca_bundle(bundle, spec.ca_provider, context)
+    tls = Tls(ca=ca, certificate=certificate.encode(), key=key.encode())
+    async with connected(spec.url, context, identify, _REFUSALS, tls=tls) as api:
         yield ConjurClient(account_of(spec), api)

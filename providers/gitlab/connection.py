@@ -10,8 +10,8 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.gitlab.client import GitlabClient
 from syncret.providers.gitlab.spec import GitlabSpec
-from syncret.providers.kit.http import Answer, Http
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.references import ca_bundle, read_text
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
@@ -52,7 +52,6 @@ async def open_store(spec: GitlabSpec, context: OpenContext) -> AsyncGenerator[G
         token = await read_text(context, spec.auth.secret_ref.access_token, "auth.SecretRef.accessToken")
         return FixedHeaders({"PRIVATE-TOKEN": token.strip()})
 
-    async with connected(
-        spec.url or HOME, context, identify, _REFUSALS, bundle=spec.ca_bundle, provider=spec.ca_provider
-    ) as api:
+    tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
+    async with connected(spec.url or HOME, context, identify, _REFUSALS, tls=tls) as api:
         yield GitlabClient(spec, api, context.compute, context.now)

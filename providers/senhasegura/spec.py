@@ -10,21 +10,32 @@ from syncret.providers.kit.spec_rules import address
 
 
 class SenhaseguraAuth(Model):
-    """An OAuth2 client of senhasegura's A2A module."""
+    """An OAuth2 client of senhasegura's A2A module.
+
+    Example: {clientId: 5c1d-example, clientSecretSecretRef: {name: senhasegura-login, key: secret}}
+    """
 
     client_id: str
-    # Twice "secret": the client's secret, from a Secret.
+    """ID of the application's authorization. Example: 5c1d-example"""
     client_secret_secret_ref: SecretKeySelector
+    """The client's secret, from a Secret. Example: {name: senhasegura-login, key: secret}"""
 
 
 class SenhaseguraSpec(Model):
-    """A store in senhasegura; remote keys are the identities of its secrets."""
+    """Reads the secrets of one application in senhasegura; keys are their identities.
+
+    Example: {url: 'https://senhasegura.example.com', module: DSM, auth: {clientId: 5c1d-example,
+    clientSecretSecretRef: {name: senhasegura-login, key: secret}}}
+    """
 
     url: str
+    """Address of senhasegura, with https. Example: https://senhasegura.example.com"""
     module: str
-    """The module of senhasegura; only `DSM` is supported."""
+    """The module of senhasegura; only `DSM` is supported. Example: DSM"""
     auth: SenhaseguraAuth
+    """Who the store is to senhasegura."""
     ignore_ssl_certificate: Defaulted[bool] = False
+    """Whether any certificate is accepted: anybody on the way could read the secrets."""
 
 
 def check(spec: SenhaseguraSpec, _scope: Scope) -> Iterator[Problem]:

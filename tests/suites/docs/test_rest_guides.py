@@ -16,6 +16,8 @@ from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.rest import RestServer, running
+from tests.support.servers.senhasegura.server import Senhasegura
+from tests.support.tls import Authority
 
 
 def doppler() -> Doppler:
@@ -57,9 +59,17 @@ def conjur() -> Conjur:
     return server
 
 
+def senhasegura() -> Senhasegura:
+    server = Senhasegura()
+    server.secret = "8f2c-example"
+    server.secrets["database"] = [{"username": "ada", "password": "correct horse"}]
+    server.secrets["cache"] = [{"host": "cache.internal"}]
+    return server
+
+
 def pushed(server: RestServer) -> object:
     """What the guide's PushSecret has put there; None if the guide has none."""
-    if isinstance(server, Conjur):
+    if isinstance(server, Conjur | Senhasegura):
         return None
     if isinstance(server, Doppler):
         return server.secrets["ISSUED_TOKEN"]
@@ -86,6 +96,7 @@ def pushed(server: RestServer) -> object:
             ([("api-token", "t-1")], ["issued"]),
             id="onepassword",
         ),
+        pytest.param("senhasegura", senhasegura, "https://senhasegura.example.com", None, id="senhasegura"),
     ],
 )
 async def test_the_guide(
@@ -99,11 +110,16 @@ async def test_the_guide(
     shown = {block.title: block.text for block in blocks(ROOT / "docs" / "providers" / f"{page}.md")}
     manifests, output = tmp_path / "manifests", tmp_path / "out"
     manifests.mkdir()
-    async with running(made()) as server:
+    manager = made()
+    # its addresses begin with https, and the page's certificate is one that the machine trusts
+    tls = Authority().server(tmp_path) if isinstance(manager, Senhasegura) else None
+    async with running(manager, tls) as server:
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
         for title in ("store.yaml", "app.yaml", "push.yaml"):
             if title in shown:
-                (manifests / title).write_text(shown[title].replace(url, server.url))
+                there = shown[title].replace(url, server.url)
+                trusting = "module: DSM\n      ignoreSslCertificate: true"
+                (manifests / title).write_text(there.replace("module: DSM", trusting))
         settings = Settings(manifests=(os.fspath(manifests),), output_dir=os.fspath(output), state_file="")
         result = await one_pass(settings, Registry())
         held = {file.name: file.read_text() for file in (output / "default" / "app").iterdir()}

@@ -1,5 +1,6 @@
 """What servers of REST APIs share: who may call, what was called, answers in JSON, one refused entry."""
 
+import ssl
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -85,7 +86,7 @@ S = TypeVar("S", bound=RestServer)
 
 
 @asynccontextmanager
-async def running(server: S) -> AsyncGenerator[S, None]:
+async def running(server: S, tls: ssl.SSLContext | None = None) -> AsyncGenerator[S, None]:
     """The server, at its `url`."""
-    async with served(server.application(server.routes())) as server.url:
+    async with served(server.application(server.routes()), tls) as server.url:
         yield server

@@ -1,0 +1,95 @@
+"""The client of a senhasegura store: the endpoint, and what it does with the answer.
+
+https://docs.senhasegura.io/docs/dsm-api-integration
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.config.fields import Json
+from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.errors import Denied
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Api
+
+APPLICATION: Final = Endpoint(
+    "GET", "/iso/dapp/application", "reading the application", "let the authorization read secrets"
+)
+
+
+class _Outcome(msgspec.Struct):
+    error: bool = False
+
+
+class _Secret(msgspec.Struct):
+    identity: str
+    data: list[dict[str, str]] = []
+
+
+class _Application(msgspec.Struct):
+    secrets: list[_Secret] = []
+
+
+class _Answer(msgspec.Struct):
+    response: _Outcome
+    application: _Application | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of one secret: each has some keys with their values."""
+
+    all: Sequence[Mapping[str, str]] = field(repr=False)
+
+
+class SenhaseguraClient:
+    """Reads and probes. One answer has all that the application may read."""
+
+    def __init__(self, api: "Api") -> None:
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"<SenhaseguraClient {self._api!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Secrets have no versions or metadata to read."""
+        return RemoteKey(ref.key)
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Entries]:
+        by_identity = {secret.identity: secret for secret in reversed(await self._secrets())}
+        return {key: Entries(by_identity[key.key].data) for key in keys if key.key in by_identity}
+
+    def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        """All entries as JSON, or the first value that has the property as its key; None if none has."""
+        if not ref.property:
+            entries: list[Json] = [dict(entry) for entry in payload.all]
+            return SecretBytes(gojson.marshal(entries, work).encode())
+        values = (entry[ref.property] for entry in payload.all if ref.property in entry)
+        found = next(values, None)
+        return None if found is None else SecretBytes(found.encode())
+
+    def fields(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretMap | None:
+        """The keys of all entries; of two equal ones the last counts."""
+        del ref, work
+        return {key: SecretBytes(text.encode()) for entry in payload.all for key, text in entry.items()}
+
+    async def probe(self) -> Readiness:
+        await self._secrets()
+        return "ready"
+
+    async def _secrets(self) -> list[_Secret]:
+        answer = await self._api.call(APPLICATION)
+        found = answer.decode(_Answer)
+        if found.response.error or found.application is None:
+            raise Denied(
+                f"{answer.doing}: senhasegura answers with an error of its own",
+                hint="is the application active, and is the authorization one of DSM?",
+            )
+        return found.application.secrets

@@ -1,0 +1,81 @@
+"""senhasegura passes the suite, on a server written from its published pages."""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+import pytest
+
+from syncret.config.meta import Document
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from tests.suites.providers.rest_harness import LOGIN, RestHarness
+from tests.support.servers.rest import running
+from tests.support.servers.senhasegura.server import Senhasegura
+
+NO_PUSH = "an application can only read"
+
+
+class SenhaseguraHarness(RestHarness[Senhasegura]):
+    """A secret has one entry: the members of a JSON object."""
+
+    provider = "senhasegura"
+    lacks: Mapping[Ability, str] = {
+        Ability.VERSION: "the API reads secrets as they are now",
+        Ability.FIND_NAME: "ESO's senhasegura provider finds nothing",
+        Ability.FIND_PATH: "ESO's senhasegura provider finds nothing",
+        Ability.FIND_TAGS: "ESO's senhasegura provider finds nothing",
+        Ability.REFUSE_KEY: "one answer has all secrets of the application",
+        Ability.PUSH: NO_PUSH,
+        Ability.PUSH_PROPERTY: NO_PUSH,
+        Ability.COMPARE: NO_PUSH,
+        Ability.DELETE: NO_PUSH,
+        Ability.DELETE_PROPERTY: NO_PUSH,
+        Ability.EXISTS: NO_PUSH,
+        Ability.OWN: NO_PUSH,
+    }
+
+    def __init__(self, server: Senhasegura) -> None:
+        super().__init__(server)
+        self.given.secrets["login"] = {"token": server.secret.encode()}
+
+    def spec(self) -> Document:
+        return {
+            "url": self.server.url,
+            "module": "DSM",
+            "auth": {"clientId": "shop", "clientSecretSecretRef": LOGIN},
+        }
+
+    @property
+    def canaries(self) -> tuple[str, ...]:
+        return (self.server.secret, self.server.token)
+
+    def whole(self, text: str) -> bytes:
+        return json.dumps([{"value": text}], separators=(",", ":")).encode()
+
+    async def seed(self, *entries: Entry) -> None:
+        for entry in entries:
+            found = json.loads(entry.value)
+            data = found if isinstance(found, list) else [{name: _text(each) for name, each in found.items()}]
+            self.server.secrets[entry.key] = data
+
+    async def stored(self, key: str) -> bytes | None:
+        found = self.server.secrets.get(key)
+        return None if found is None else json.dumps(found).encode()
+
+    async def rotate(self) -> None:
+        self.server.secret, self.server.token = "canary-secret-2", ""
+        self.given.secrets["login"] = {"token": self.server.secret.encode()}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, separators=(",", ":"))
+
+
+class TestSenhasegura(ProviderSuite):
+    @pytest.fixture
+    @asynccontextmanager
+    async def harness(self) -> AsyncGenerator[Harness]:
+        async with running(Senhasegura()) as server:
+            yield SenhaseguraHarness(server)
