@@ -14,12 +14,14 @@ from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_doppler import DopplerHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.suites.providers.test_senhasegura import SenhaseguraHarness
 from tests.support.opened import NOW
 from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.rest import RestServer, running
+from tests.support.servers.senhasegura.server import Senhasegura
 
 KEYS: Final = 200
 
@@ -30,6 +32,7 @@ KEYS: Final = 200
         pytest.param(Doppler, DopplerHarness, math.ceil(KEYS / 50), id="doppler: fifty names in a URL"),
         pytest.param(lambda: Conjur(lambda: NOW), ConjurHarness, math.ceil(KEYS / 50), id="conjur: batches"),
         pytest.param(Gitlab, GitlabHarness, math.ceil(KEYS / 100), id="gitlab: pages of a hundred"),
+        pytest.param(Senhasegura, SenhaseguraHarness, 1, id="senhasegura: one answer has all"),
         pytest.param(
             lambda: Connect("staging", "shared"),
             OnePasswordHarness,
@@ -48,7 +51,7 @@ async def test_two_hundred_keys(
         monkeypatch.setenv("DOPPLER_BASE_URL", manager.url)
         store = harness(manager)
         names = [store.key(f"k-{number}") for number in range(KEYS)]
-        await store.seed(*(Entry(name, b"v") for name in names))
+        await store.seed(*(Entry(name, store.whole("v")) for name in names))
         batch = Registry().provider(store.provider).batch_size
         async with store.open() as client:
             assert isinstance(client, Reader)

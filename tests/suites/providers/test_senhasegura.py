@@ -54,9 +54,11 @@ class SenhaseguraHarness(RestHarness[Senhasegura]):
 
     async def seed(self, *entries: Entry) -> None:
         for entry in entries:
-            found = json.loads(entry.value)
-            data = found if isinstance(found, list) else [{name: _text(each) for name, each in found.items()}]
-            self.server.secrets[entry.key] = data
+            if entry.value.startswith(b"["):
+                self.server.secrets[entry.key] = json.loads(entry.value)
+            else:
+                found = json.loads(entry.value)
+                self.server.secrets[entry.key] = [{name: _text(each) for name, each in found.items()}]
 
     async def stored(self, key: str) -> bytes | None:
         found = self.server.secrets.get(key)
