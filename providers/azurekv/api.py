@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from syncret.providers.azurekv.errors import EXPECTED, error_of
 from syncret.providers.azurekv.objects import CERTIFICATE, KEY, SECRET, Dates, Found, Kind, Place
 from syncret.providers.contract import Paced, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth.logins import ExpiringLogin, bearer
-from syncret.providers.kit.http import Answer, Http, json_body, segments
+from syncret.providers.kit.http import Answer, segments
 from syncret.providers.kit.paging import Page, pages
+from syncret.providers.kit.rest.api import Api as RestApi
+from syncret.providers.kit.rest.endpoints import Endpoint
 
 VERSION: Final = {"api-version": "7.4"}
 
@@ -88,14 +88,15 @@ class _Page(msgspec.Struct, rename="camel"):
 class Api:
     """The objects of one vault; None if there is no such object."""
 
-    def __init__(self, http: Http, tokens: ExpiringLogin[SecretBytes]) -> None:
-        self._http = http
-        self._tokens = tokens
+    def __init__(self, rest: RestApi) -> None:
+        self._rest = rest
 
     async def get(self, place: Place, version: str = "") -> Found | None:
         """One version with its value, by default the current one."""
         path = _path(place, *([version] if version else []))
-        answer = await self._call("GET", path, place.kind, doing=f"reading {place}")
+        answer = await self._rest.look_up(
+            _endpoint("GET", path, place.kind, f"reading {place}"), params=VERSION
+        )
         return None if answer is None else _found(answer, place)
 
     def list(self, paced: Paced) -> AsyncGenerator[Item, None]:
@@ -104,14 +105,12 @@ class Api:
 
     async def _list_page(self, link: str) -> Page[Item]:
         doing = "listing secrets"
-        if link:  # it contains the parameters
-            answer = await self._call("GET", link, SECRET, doing=doing, params={})
-        else:
-            first = {**VERSION, "maxresults": _PAGE}
-            answer = await self._call("GET", "/secrets", SECRET, doing=doing, params=first)
+        # the link to a page has the parameters
+        endpoint = _endpoint("GET", link or "/secrets", SECRET, doing)
+        answer = await self._rest.look_up(endpoint, params={} if link else {**VERSION, "maxresults": _PAGE})
         page = _Page() if answer is None else answer.decode(_Page)
         following = page.next_link or ""
-        if following and not self._http.is_own_server(following):  # Azure writes the port, too
+        if following and not self._rest.http.is_own_server(following):  # Azure writes the port, too
             raise Malformed(f"{doing}: the next page is on another server", hint="check vaultUrl")
         return Page(page.value or (), following)
 
@@ -131,52 +130,38 @@ class Api:
 
     async def delete(self, place: Place) -> None:
         """Delete all versions (soft delete); an object that is already deleted is no error."""
-        await self._call("DELETE", _path(place), place.kind, doing=f"deleting {place}")
+        endpoint = _endpoint("DELETE", _path(place), place.kind, f"deleting {place}")
+        await self._rest.look_up(endpoint, params=VERSION)
 
     async def check_login(self) -> None:
         """Log in if needed. Raises SyncError if that fails."""
-        await self._tokens.get()
+        await self._rest.check_login()
 
     async def _write(
         self, method: str, path: str, place: Place, fields: Mapping[str, Any], *, doing: str
     ) -> None:
-        if await self._call(method, path, place.kind, doing=doing, body=fields) is None:
+        endpoint = _endpoint(method, path, place.kind, doing)
+        if await self._rest.look_up(endpoint, params=VERSION, body=fields) is None:
             raise Malformed(f"{doing}: it was deleted meanwhile")
 
-    async def _call(
-        self,
-        method: str,
-        url: str,
-        kind: Kind,
-        *,
-        doing: str,
-        params: Mapping[str, str] = VERSION,
-        body: Mapping[str, Any] | None = None,
-    ) -> Answer | None:
-        """The response; None for "not found"."""
-        content = None if body is None else json_body(body)
-        reads, writes = _ROLES[kind]
-        allow = f"grant the identity the role {reads if method == 'GET' else writes} on this vault"
-
-        async def call(token: SecretBytes) -> Answer | None:
-            answer = await self._http.request(
-                method, url, doing=doing, params=params, headers=bearer(token), body=content, accept=EXPECTED
-            )
-            if answer.status not in EXPECTED:
-                return answer
-            error = error_of(answer, allow=allow)
-            if error is not None:
-                raise error
-            return None
-
-        return await self._tokens.use(call)
-
     def __repr__(self) -> str:
-        return f"<Api {self._http.base}>"
+        return f"<Api {self._rest.http.base}>"
 
 
 def _path(place: Place, *rest: str) -> str:
     return f"/{segments(place.kind.path, place.name, *rest)}"
+
+
+def _endpoint(method: str, path: str, kind: Kind, doing: str) -> Endpoint:
+    """An endpoint at a path that is quoted already."""
+    reads, writes = _ROLES[kind]
+    grant = f"grant the identity the role {reads if method == 'GET' else writes} on this vault"
+    return Endpoint(method, _literal(path), _literal(doing), grant)
+
+
+def _literal(text: str) -> str:
+    """The text without places that are filled in."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _found(answer: Answer, place: Place) -> Found:

@@ -10,13 +10,15 @@ from urllib.parse import urlsplit
 from syncret.providers.azurekv.api import VERSION, Api
 from syncret.providers.azurekv.auth import choose_login
 from syncret.providers.azurekv.client import AzureKvClient
+from syncret.providers.azurekv.errors import REFUSALS
 from syncret.providers.azurekv.spec import AzureKvSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import environment
-from syncret.providers.kit.auth.logins import ExpiringLogin
 from syncret.providers.kit.azure.clouds import CLOUDS, Cloud
 from syncret.providers.kit.http import Http
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.identities import Identity, LoggedIn
 
 _RESOURCE: Final = re.compile(r'\b(?:resource|scope)="(https://[^"/]+)/?(?:\.default)?"')
 
@@ -25,12 +27,13 @@ _RESOURCE: Final = re.compile(r'\b(?:resource|scope)="(https://[^"/]+)/?(?:\.def
 async def open_store(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[AzureKvClient, None]:
     """A client that is logged in. Raises SyncError."""
     cloud = cloud_of(spec)
-    async with Http(spec.vault_url, now=context.now, network=context.network) as http:
+
+    async def identify(http: Http) -> Identity:
         resource = cloud.vault or await _challenge_resource(http)
-        login = await choose_login(spec, cloud.authority, resource, http, context)
-        tokens = ExpiringLogin(login, now=context.now, log_in=context.log_in)
-        await tokens.get()
-        yield AzureKvClient(Api(http, tokens), context.compute)
+        return LoggedIn(await choose_login(spec, cloud.authority, resource, http, context), context)
+
+    async with connected(spec.vault_url, context, identify, REFUSALS) as rest:
+        yield AzureKvClient(Api(rest), context.compute)
 
 
 def cloud_of(spec: AzureKvSpec) -> Cloud:

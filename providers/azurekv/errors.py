@@ -2,23 +2,14 @@
 
 import re
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-
-if TYPE_CHECKING:  # imports TLS
-    from syncret.providers.kit.http import Answer
-
-EXPECTED: Final = (
-    HTTPStatus.BAD_REQUEST,
-    HTTPStatus.UNAUTHORIZED,
-    HTTPStatus.FORBIDDEN,
-    HTTPStatus.NOT_FOUND,
-    HTTPStatus.CONFLICT,
-)
-"""Statuses that `error_of` handles; all others mean at Azure what they mean everywhere."""
+from syncret.providers.kit.http import Answer, Unauthenticated
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.endpoints import Endpoint
 
 _TENANT: Final = re.compile(r'authorization(?:_uri)?="https?://[^/"]+/([0-9a-fA-F-]{36})[/"]')
 _DENIED: Final = {
@@ -42,34 +33,34 @@ class _Failure(msgspec.Struct):
     error: _Error
 
 
-def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
-    """The error for a response whose status is among EXPECTED; None for "not found".
-
-    `allow` is what to grant if the caller is not allowed.
-    """
+def _error_in(answer: Answer) -> _Error:
     failure = answer.decode_if(_Failure)
-    error = failure.error if failure is not None else _Error()
-    inner = error.innererror.code if error.innererror else ""
-    if answer.status == HTTPStatus.UNAUTHORIZED:
-        return _unauthenticated_error(answer)
-    if answer.status == HTTPStatus.FORBIDDEN:
-        if inner.endswith("Disabled"):
-            return Denied(f"{answer.doing}: it is disabled", hint="enable it, or name another version")
-        return Denied(f"{answer.doing}: permission denied", hint=_DENIED.get(inner, allow))
-    if answer.status == HTTPStatus.NOT_FOUND and error.code.endswith("NotFound"):
-        return None
-    if answer.status == HTTPStatus.NOT_FOUND:
-        return Malformed(f"{answer.doing}: HTTP 404, but not from Key Vault", hint="check vaultUrl")
-    if answer.status == HTTPStatus.CONFLICT:
-        return _conflict_error(answer, inner)
+    return failure.error if failure is not None else _Error()
+
+
+def _inner_code(answer: Answer) -> str:
+    inner = _error_in(answer).innererror
+    return inner.code if inner else ""
+
+
+def _is_absent(answer: Answer) -> bool:
+    return _error_in(answer).code.endswith("NotFound")
+
+
+def _denied(answer: Answer, endpoint: Endpoint) -> SyncError:
+    inner = _inner_code(answer)
+    if inner.endswith("Disabled"):
+        return Denied(f"{answer.doing}: it is disabled", hint="enable it, or name another version")
+    return Denied(f"{answer.doing}: permission denied", hint=_DENIED.get(inner, endpoint.grant))
+
+
+def _invalid(answer: Answer, _endpoint: Endpoint) -> SyncError:
     return Malformed(
         f"{answer.doing}: Key Vault finds the request invalid", hint="check key, version, value and metadata"
     )
 
 
-def _unauthenticated_error(answer: "Answer") -> SyncError:
-    from syncret.providers.kit.http import Unauthenticated  # see above
-
+def _unauthenticated(answer: Answer, _endpoint: Endpoint) -> SyncError:
     found = _TENANT.search(answer.headers.get("www-authenticate", ""))
     tenant = f" of tenant {found[1]}" if found else ""
     return Unauthenticated(
@@ -78,10 +69,24 @@ def _unauthenticated_error(answer: "Answer") -> SyncError:
     )
 
 
-def _conflict_error(answer: "Answer", inner: str) -> SyncError:
-    if inner == "ObjectIsDeletedButRecoverable":
+def _conflict(answer: Answer, _endpoint: Endpoint) -> SyncError:
+    if _inner_code(answer) == "ObjectIsDeletedButRecoverable":
         return Malformed(
             f"{answer.doing}: it was deleted, and can still be recovered",
             hint="recover it or purge it, or push to another remoteKey",
         )
     return Unavailable(f"{answer.doing}: another change of it is under way")
+
+
+REFUSALS: Final = Refusals(
+    vendor="Key Vault",
+    check="check vaultUrl",
+    is_absent=_is_absent,
+    errors={
+        HTTPStatus.BAD_REQUEST: _invalid,
+        HTTPStatus.UNAUTHORIZED: _unauthenticated,
+        HTTPStatus.FORBIDDEN: _denied,
+        HTTPStatus.CONFLICT: _conflict,
+    },
+)
+"""What Key Vault says more of; all other statuses mean at Azure what they mean everywhere."""

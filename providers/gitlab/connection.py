@@ -14,6 +14,7 @@ from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.references import ca_bundle, read_text
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 
 HOME: Final = "https://gitlab.com"
@@ -29,7 +30,7 @@ def _is_absent(answer: Answer) -> bool:
     return failure is not None and failure.message.endswith("Variable Not Found")
 
 
-def _ambiguous(answer: Answer) -> Malformed:
+def _ambiguous(answer: Answer, _endpoint: Endpoint) -> Malformed:
     return Malformed(
         f"{answer.doing}: several variables have this key, in different environments",
         hint="write environment into the store",

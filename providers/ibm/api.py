@@ -38,7 +38,7 @@ def _is_ours(answer: Answer) -> bool:
     return failure is not None and bool(failure.errors)
 
 
-def _invalid(answer: Answer) -> Malformed:
+def _invalid(answer: Answer, _endpoint: Endpoint) -> Malformed:
     if _is_ours(answer):
         return Malformed(f"{answer.doing}: Secrets Manager finds the request invalid", hint="check the key")
     return Malformed(f"{answer.doing}: HTTP 400, but not from Secrets Manager", hint=REFUSALS.check)

@@ -28,10 +28,10 @@ class Refusals:
     is_absent: Callable[[Answer], bool] = _nothing_is_absent
     """Whether a 404 says that the entry does not exist. Any proxy can answer 404, and whatever counts as
     deleted may be deleted here, too: it must be in the vendor's own words."""
-    errors: Mapping[int, Callable[[Answer], SyncError]] = field(
-        default_factory=dict[int, Callable[[Answer], SyncError]]
+    errors: Mapping[int, Callable[[Answer, Endpoint], SyncError]] = field(
+        default_factory=dict[int, Callable[[Answer, Endpoint], SyncError]]
     )
-    """Errors of other statuses."""
+    """Errors of statuses of which the vendor says more."""
 
 
 class Api:
@@ -64,10 +64,11 @@ class Api:
         endpoint: Endpoint,
         *,
         params: Mapping[str, str] | None = None,
+        body: object = None,
         **names: str,
     ) -> Answer | None:
         """The answer; None if the manager itself says that there is no such entry. Raises SyncError."""
-        answer = await self._answer(endpoint, params, None, None, (), names)
+        answer = await self._answer(endpoint, params, None, body, (), names)
         if answer.status != HTTPStatus.NOT_FOUND:
             return answer
         if self._refusals.is_absent(answer):
@@ -102,7 +103,7 @@ class Api:
                 accept=(*self._expected, *accept),
             )
             if answer.status in self._refusals.errors:
-                raise self._refusals.errors[answer.status](answer)
+                raise self._refusals.errors[answer.status](answer, endpoint)
             if answer.status == HTTPStatus.FORBIDDEN:
                 raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
             return answer

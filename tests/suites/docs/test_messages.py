@@ -23,6 +23,7 @@ NOT_LITERAL: Final = {
     "No such file or directory",
     "must match ^[-._a-zA-Z",  # put together of a rule and its bound
     "must have exactly",
+    ", but not from Key Vault",  # put together of the message and the vendor's name
     "could not get SecretStore",
     "did you mean ExternalSecret?",
     ".rep.googleapis.com has no address",  # a host, and what is said of any host

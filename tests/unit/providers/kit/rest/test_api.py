@@ -22,7 +22,7 @@ REFUSALS = Refusals(
     vendor="Acme",
     check="check the URL",
     is_absent=lambda answer: answer.body == b"no such item",
-    errors={409: lambda answer: Malformed(f"{answer.doing}: which one?")},
+    errors={409: lambda answer, _: Malformed(f"{answer.doing}: which one?")},
 )
 
 
