@@ -1,6 +1,6 @@
 """The CustomResourceDefinitions as part of an installation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from syncret.config.catalog import Catalog
@@ -21,6 +21,13 @@ def crds(catalog: Catalog) -> Iterator[tuple[str, Outline]]:
             for each in made:
                 each["metadata"]["annotations"] = given(i.crds.annotations)
             yield kind.plural, when(all_of(i.crds, not_(has(i.crds.left_out, kind.kind))), _either(*made))
+
+
+def crd_names(catalog: Catalog) -> Sequence[str]:
+    """The names of the CRDs."""
+    kinds = Kinds(catalog)
+    known = [kinds.find(each) for each in kinds.names()]
+    return sorted(f"{kind.plural}.{kind.group}" for kind in known if kind is not None and kind.group)
 
 
 def _either(plain: Any, with_older: Any) -> Any:  # noqa: ANN401  # parts of documents

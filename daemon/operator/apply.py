@@ -1,18 +1,20 @@
 """Makes the objects what they should be: tries all that differs, and then writes it, in its order."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from syncret.config.meta import Document, ObjectRef, ref_of
-from syncret.daemon.engine.writes import Writes
-from syncret.daemon.homes.contract import StoredObject
-from syncret.daemon.operator.cluster import RIGHTS, Cluster
-from syncret.daemon.operator.compare import difference, is_unchanged, others, renamed
+from syncret.daemon.engine.writes import Writes, delete_if_there
+from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObject
+from syncret.daemon.operator.cluster import DEPLOYMENT, RIGHTS, Cluster
+from syncret.daemon.operator.compare import difference, is_unchanged, others
 from syncret.daemon.operator.contests import Contests
+from syncret.daemon.operator.immutable import beside, immutable_difference, is_managed
+from syncret.daemon.operator.takeover import obsolete, renamed
 
-Verb: TypeAlias = Literal["created", "updated", "brought back", "taken over"]
+Verb: TypeAlias = Literal["created", "updated", "brought back", "taken over", "recreated"]
 
 
 class Step(NamedTuple):
@@ -20,6 +22,14 @@ class Step(NamedTuple):
 
     verb: Verb
     ref: ObjectRef
+
+
+class Installed(NamedTuple):
+    """What a run came to."""
+
+    steps: Sequence[Step]
+    found: Sequence[ObjectRef]
+    """The objects that were there before."""
 
 
 class Planned(NamedTuple):
@@ -42,48 +52,98 @@ class Installer:
         """When rights were given last, perhaps to ourselves."""
         self.contested: dict[ObjectRef, str] = {}
         """Objects that are left for a while, with who else writes them."""
+        self._dropped: Collection[str] = ()
+        self._found: list[ObjectRef] = []
 
-    async def install(self, wanted: Sequence[Document], first: int, writes: Writes) -> Sequence[Step]:
+    async def install(
+        self, wanted: Sequence[Document], first: int, writes: Writes, dropped: Collection[str] = ()
+    ) -> Installed:
         """Make the objects so. Raises HomeError; of all but the `first` few, nothing is written then.
 
         These few are what the others need before they can even be tried: the namespace, and rights in it.
+        Annotations of the `dropped` keys are taken off, whoever has written them.
         """
         self._forget_contests()
+        self._dropped, self._found = dropped, []
         steps: list[Step] = []
         for document in wanted[:first]:
-            steps += await self._write(Planned(document, self._cluster.live(document), None), writes)
+            live = self._cluster.live(document)
+            if live is not None:
+                self._found.append(live.ref)
+            steps += await self._write(Planned(document, live, None), writes)
         planned = [each for each in [await self._try(document) for document in wanted[first:]] if each]
         for each in planned:
             steps += await self._write(each, writes)
-        return steps
+        return Installed(steps, self._found)
 
     async def _try(self, wanted: Document) -> Planned | None:
         """Ask for a dry run of what differs; None where nothing has to be written."""
         ref, live = ref_of(wanted), self._cluster.live(wanted)
-        if live is not None and not difference(wanted, live.document):
-            self._applied[ref] = _encoded(wanted)
-            return None
+        if live is not None:
+            self._found.append(ref)
+            if not self._differs(wanted, live.document):
+                self._applied[ref] = _encoded(wanted)
+                return None
         if self.contests.waits(ref, self._cluster.now()):
             return None
-        tried = await self._cluster.applier.apply(wanted, dry_run=True)
+        if live is not None and immutable_difference(wanted, live.document):
+            return await self._try_anew(wanted, live)
+        try:
+            tried = await self._cluster.applier.apply(wanted, dry_run=True)
+        except Invalid:
+            hidden = await self._hidden(wanted) if live is None else None
+            if hidden is None or not immutable_difference(wanted, hidden.document):
+                raise
+            return await self._try_anew(wanted, hidden)
         if live is None and tried.resource_version:  # it is there, without the label by which we watch
-            live = await self._cluster.applier.look(ref)
+            live = await self._hidden(wanted)
         if live is None:
             return Planned(wanted, None, tried)
         found = live.document
-        if is_unchanged(found, tried.document) and not difference(wanted, found).foreign:
+        if is_unchanged(found, tried.document) and not self._foreign(wanted, found):
             self._applied[ref] = _encoded(wanted)
             return None
         return Planned(wanted, live, tried)
 
+    async def _hidden(self, wanted: Document) -> StoredObject | None:
+        """An object that is not watched, for want of the label."""
+        live = await self._cluster.applier.look(ref_of(wanted))
+        if live is not None:
+            self._found.append(live.ref)
+        return live
+
+    async def _try_anew(self, wanted: Document, live: StoredObject) -> Planned:
+        """An object that can be made right only by deleting it first."""
+        field, ref = immutable_difference(wanted, live.document), live.ref
+        if live.document["metadata"].get("deletionTimestamp"):
+            raise StorageUnavailable(f"{ref} is being deleted: waits until it is gone")
+        if not is_managed(live.document):
+            raise Invalid(
+                f"{ref}: its {field} is another one and cannot be changed, and it has no label of ours: "
+                "delete it, or install in another namespace"
+            )
+        if wanted["kind"] == DEPLOYMENT.kind:  # of bindings, nothing comes from the configuration
+            await self._cluster.applier.apply(beside(wanted), dry_run=True)
+        return Planned(wanted, live, None)
+
+    def _foreign(self, wanted: Document, live: Document) -> Sequence[str]:
+        """What has to be taken out, as JSON pointers."""
+        return [*obsolete(wanted, live, self._dropped), *difference(wanted, live).foreign]
+
+    def _differs(self, wanted: Document, live: Document) -> bool:
+        return bool(difference(wanted, live)) or any(obsolete(wanted, live, self._dropped))
+
     async def _write(self, planned: Planned, writes: Writes) -> Sequence[Step]:
         wanted, live, tried = planned
         ref = ref_of(wanted)
-        if tried is None and live is not None and not difference(wanted, live.document):
+        if tried is None and live is not None and not self._differs(wanted, live.document):
             return ()
         verb = self._verb(wanted, live)
-        if live is not None:
-            live = await self._prepared(wanted, live, writes)
+        if live is not None and immutable_difference(wanted, live.document):
+            await delete_if_there(writes, live)
+            verb = "recreated"
+        elif live is not None:
+            await self._prepare(wanted, live, writes)
         applier = self._cluster.applier
         await writes.call(lambda: applier.apply(wanted))
         if ref.group_kind in RIGHTS:
@@ -91,18 +151,16 @@ class Installer:
         self._applied[ref] = _encoded(wanted)
         return (Step(verb, ref),)
 
-    async def _prepared(self, wanted: Document, live: StoredObject, writes: Writes) -> StoredObject:
+    async def _prepare(self, wanted: Document, live: StoredObject, writes: Writes) -> None:
         """Take over what the former operator wrote, and take out what others have put into our lists."""
-        document = live.document
-        fields = renamed(document)
+        fields = renamed(live.document)
         operations: list[Document] = [
-            {"op": "remove", "path": path} for path in difference(wanted, document).foreign
+            {"op": "remove", "path": path} for path in self._foreign(wanted, live.document)
         ]
         if fields is not None:
             operations.append({"op": "replace", "path": "/metadata/managedFields", "value": list(fields)})
-        if not operations:
-            return live
-        return await writes.call(lambda: self._cluster.applier.edit(live, operations))
+        if operations:
+            await writes.call(lambda: self._cluster.applier.edit(live, operations))
 
     def _verb(self, wanted: Document, live: StoredObject | None) -> Verb:
         ref = ref_of(wanted)

@@ -17,9 +17,6 @@ from syncret.config.meta import Document, is_list, is_object, member
 MANAGER: Final = "syncret-operator"
 """Our name in the bookkeeping of fields."""
 
-FORMER: Final = "external-secrets-operator"
-"""That of the operator that was there before us."""
-
 HEADS: Final = frozenset({"Namespace", "Secret", "ConfigMap", "ServiceAccount"})
 """Kinds of which the labels and annotations are ours, and nothing else."""
 
@@ -93,33 +90,9 @@ def others(document: Document) -> str:
     return str(max(found, key=lambda each: str(each.get("time", ""))).get("manager", "")) if found else ""
 
 
-def renamed(document: Document) -> Sequence[Document] | None:
-    """The bookkeeping with what the former operator wrote as ours; None if it wrote nothing.
-
-    The number of replicas stays booked under its name: what is booked as ours and not applied is removed.
-    """
-    former = [each for each in entries(document) if _is_former(each)]
-    if not former or any(_is_ours(each) for each in entries(document)):
-        return None
-    result: list[Document] = []
-    for each in document["metadata"]["managedFields"]:
-        if each is not former[0]:
-            result.append(each)
-            continue
-        fields: Document = msgspec.json.decode(msgspec.json.encode(each["fieldsV1"]))
-        replicas = member(fields, "f:spec").pop("f:replicas", None)
-        result.append({**each, "manager": MANAGER, "operation": "Apply", "fieldsV1": fields})
-        if replicas is not None:
-            result.append({**each, "fieldsV1": {"f:spec": {"f:replicas": replicas}}})
-    return result
-
-
-def _is_ours(entry: Document) -> bool:
+def is_ours(entry: Document) -> bool:
+    """Whether an entry of the bookkeeping is what we have applied."""
     return entry.get("manager") == MANAGER and entry.get("operation") == "Apply"
-
-
-def _is_former(entry: Document) -> bool:
-    return entry.get("manager") == FORMER and entry.get("operation") == "Update"
 
 
 # ----------------------------------------------------------------------------------------------------- values
@@ -190,7 +163,7 @@ def _time(text: object) -> object:
 # ---------------------------------------------------------------------------------------------------- booking
 def _is_booked(wanted: Document, live: Document) -> bool:
     """Whether we have applied the object, and claim nothing there that we do not want any more."""
-    ours = next((each for each in entries(live) if _is_ours(each)), None)
+    ours = next((each for each in entries(live) if is_ours(each)), None)
     return ours is not None and not _claims_more(ours.get("fieldsV1") or {}, wanted)
 
 

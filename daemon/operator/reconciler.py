@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from syncret.config.errors import ConfigError
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, member
-from syncret.config.resources.kinds import Kinds
 from syncret.daemon.engine.reconciler import ANY, OBJECT, Dependency, Outcome
 from syncret.daemon.engine.writes import Writes, delete_if_there
 from syncret.daemon.homes.contract import Forbidden, HomeError, Invalid, StoredObject
@@ -20,7 +19,6 @@ from syncret.daemon.operator.apply import Installer, Step
 from syncret.daemon.operator.cluster import (
     CERTIFICATE,
     CONFIG,
-    CRD,
     DEPLOYMENT,
     MANAGER,
     OBJECTS,
@@ -28,8 +26,10 @@ from syncret.daemon.operator.cluster import (
     Cluster,
 )
 from syncret.daemon.operator.handover import Handover
+from syncret.daemon.operator.injection import Injection
 from syncret.daemon.operator.named import missing
 from syncret.daemon.operator.status import Report, State, status_of, waiting
+from syncret.daemon.operator.takeover import MANAGED_ANNOTATIONS, listed
 
 INSTALLED: Final = "externalsecretsconfig.operator.openshift.io/installed"
 """The annotation that says what cannot change any more."""
@@ -58,12 +58,22 @@ class Waits(Exception):
     """What has to be there first is not."""
 
 
+class Done(NamedTuple):
+    """What a run came to that got to its end."""
+
+    pending: str
+    """What is still waited for."""
+    not_annotated: HomeError | None
+    """What kept the annotation from a CRD."""
+
+
 class ConfigReconciler:
     """Brings the installation to where its configuration wants it."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._installer = Installer(cluster)
+        self._injection = Injection(cluster, self._installer.contests)
 
     @property
     def group_kind(self) -> GroupKind:
@@ -104,19 +114,29 @@ class ConfigReconciler:
 
     async def _report(self, stored: StoredObject, chosen: Choices, writes: Writes) -> tuple[Report, Outcome]:
         """Do it, and say what it came to."""
-        now, resync = self._cluster.now(), self._cluster.resync
         try:
-            pending = await self._install(stored, chosen, writes)
+            done = await self._install(stored, chosen, writes)
         except ConfigError as error:
             text = "; ".join(str(each) for each in error.problems)
-            return self._of("failed", chosen, text), Outcome(now + AGAIN_IF_FATAL)
+            return self._of("failed", chosen, text), Outcome(self._cluster.now() + AGAIN_IF_FATAL)
         except Waits as reason:
-            return self._of("progressing", chosen, str(reason)), Outcome(now + SOON)
+            return self._of("progressing", chosen, str(reason)), Outcome(self._cluster.now() + SOON)
         except HomeError as error:
-            if self._is_fatal(error):
-                return self._of("failed", chosen, str(error)), Outcome(now + AGAIN_IF_FATAL)
-            return self._of("progressing", chosen, str(error)), Outcome(now + AGAIN, failure=error)
-        return self._of("progressing" if pending else "ready", chosen, pending), Outcome(now + resync)
+            return self._failure(error, chosen, None)
+        if done.not_annotated is not None:
+            return self._failure(done.not_annotated, chosen, str(done.not_annotated))
+        state: State = "progressing" if done.pending else "ready"
+        report = self._of(state, chosen, done.pending, "")
+        return report, Outcome(self._cluster.now() + self._cluster.resync)
+
+    def _failure(
+        self, error: HomeError, chosen: Choices, not_annotated: str | None
+    ) -> tuple[Report, Outcome]:
+        now = self._cluster.now()
+        if self._is_fatal(error):
+            return self._of("failed", chosen, str(error), not_annotated), Outcome(now + AGAIN_IF_FATAL)
+        report = self._of("progressing", chosen, str(error), not_annotated)
+        return report, Outcome(now + AGAIN, failure=error)
 
     def _is_fatal(self, error: HomeError) -> bool:
         """Whether no more than a change helps. Rights that were just given may not be known yet."""
@@ -124,18 +144,22 @@ class ConfigReconciler:
             return self._cluster.now() - self._installer.rights_since > RIGHTS_ARE_KNOWN_WITHIN
         return isinstance(error, Invalid) and not isinstance(error, Forbidden)
 
-    def _of(self, state: State, chosen: Choices, message: str) -> Report:
+    def _of(
+        self, state: State, chosen: Choices, message: str, not_annotated: str | None = None
+    ) -> Report:
         environment = self._cluster.environment
         return Report(
             state=state,
             message=message,
             ignored=chosen.ignored,
+            injects=chosen.cert_manager is not None and chosen.cert_manager.inject,
+            not_annotated=not_annotated,
             image=environment.image,
             bitwarden_image=environment.bitwarden_image if chosen.bitwarden is not None else "",
         )
 
-    async def _install(self, stored: StoredObject, chosen: Choices, writes: Writes) -> str:
-        """Install what is chosen; returns what is still waited for. Raises ConfigError, Waits, HomeError."""
+    async def _install(self, stored: StoredObject, chosen: Choices, writes: Writes) -> Done:
+        """Install what is chosen. Raises ConfigError, Waits, HomeError."""
         cluster = self._cluster
         found = list(problems(chosen, cluster.environment, installed(stored.document)))
         if found:
@@ -145,13 +169,16 @@ class ConfigReconciler:
             raise Waits(f"begins to look at namespace {chosen.namespace}")
         documents = wanted(chosen, cluster.environment, cluster.catalog)
         await missing(cluster, chosen)
+        is_new = installed(stored.document) is None
         stored = await self._note(stored, chosen, writes)
         handover = await Handover.of(cluster, chosen)
         if handover is not None:
             await handover.begin(writes)
             documents = handover.allowed(documents, FIRST)
-        steps = await self._installer.install(documents, FIRST, writes)
+        steps, there = await self._installer.install(documents, FIRST, writes, listed(stored.document))
         self._tell_steps(stored, steps)
+        if is_new:
+            self._tell_found(stored, there)
         unseen = [str(kind) for kind in OBJECTS if kind != CERTIFICATE and cluster.inventory.is_unknown(kind)]
         if unseen:  # rights that were just given are not known at once
             cluster.applier.look_again()
@@ -160,10 +187,15 @@ class ConfigReconciler:
             await handover.end(writes)
         if handover is None or handover.is_over():
             await self._clean_up(stored, documents, chosen, writes)
+            if MANAGED_ANNOTATIONS in member(stored.document, "metadata", "annotations"):
+                stored = await self._annotate(stored, MANAGED_ANNOTATIONS, None, writes)
+        not_annotated = None
+        if handover is None or handover.is_over():
+            not_annotated = await self._injection.bring(chosen, writes)
         cluster.metrics.installed(Counter(each.ref.kind for each in cluster.ours()))
         waits = "" if handover is None else handover.waits
         pending = (*self._missing_crds(), waits, self._waits_for(documents), self._contested())
-        return "; ".join(filter(None, pending))
+        return Done("; ".join(filter(None, pending)), not_annotated)
 
     async def _note(self, stored: StoredObject, chosen: Choices, writes: Writes) -> StoredObject:
         """Write down what cannot change any more, before there is anything that would have to move."""
@@ -172,9 +204,12 @@ class ConfigReconciler:
         if before == now:
             return stored
         text = msgspec.json.encode({"namespace": now.namespace, "certManager": now.cert_manager}).decode()
-        return await writes.call(
-            lambda: self._cluster.applier.merge(stored, {"annotations": {INSTALLED: text}})
-        )
+        return await self._annotate(stored, INSTALLED, text, writes)
+
+    async def _annotate(
+        self, stored: StoredObject, name: str, value: str | None, writes: Writes
+    ) -> StoredObject:
+        return await writes.call(lambda: self._cluster.applier.merge(stored, {"annotations": {name: value}}))
 
     async def _clean_up(
         self, stored: StoredObject, documents: Sequence[Document], chosen: Choices, writes: Writes
@@ -189,10 +224,7 @@ class ConfigReconciler:
                 self._tell(stored, "Removed", f"{each.ref} removed")
 
     def _missing_crds(self) -> Iterator[str]:
-        kinds = Kinds(self._cluster.catalog)
-        known = [kinds.find(each) for each in kinds.names()]
-        plural = sorted(f"{kind.plural}.{kind.group}" for kind in known if kind is not None and kind.group)
-        lacking = [each for each in plural if self._cluster.inventory.get(ObjectRef(*CRD, "", each)) is None]
+        lacking = [*self._injection.missing()]
         if lacking:
             more = f" and {len(lacking) - MOST_NAMED} more" if len(lacking) > MOST_NAMED else ""
             yield f"CRDs are missing (see syncret export crds): {', '.join(lacking[:MOST_NAMED])}{more}"
@@ -232,6 +264,13 @@ class ConfigReconciler:
             if any(each.ref == ref for each in steps):
                 message = f"{ref} is changed by {other or 'somebody'} again and again: left for ten minutes"
                 self._tell(stored, "Contested", message, warning=True)
+
+    def _tell_found(self, stored: StoredObject, found: Sequence[ObjectRef]) -> None:
+        """Name each object that was there before a new configuration: it is taken over."""
+        for begin in range(0, len(found), MOST_NAMED):
+            names = ", ".join(map(str, found[begin : begin + MOST_NAMED]))
+            message = f"there already, perhaps from an earlier installation, and taken over: {names}"
+            self._tell(stored, "ResourceAlreadyExists", message, warning=True)
 
     def _tell(self, stored: StoredObject, reason: str, message: str, *, warning: bool = False) -> None:
         self._cluster.record_event(stored, warning=warning, reason=reason, message=message)

@@ -9,6 +9,9 @@ from syncret.config.meta import Document, member
 from syncret.daemon.core.conditions import stamp
 
 MIRRORED: Final = "externalsecretsconfigs.operator.openshift.io/v1alpha1"
+ANNOTATED: Final = "UpdateAnnotation"
+"""The condition of the annotation by which cert-manager writes to CRDs."""
+
 _LONGEST: Final = 32768
 """Characters of a message."""
 
@@ -23,6 +26,10 @@ class Report(Struct, frozen=True, kw_only=True):
     """What is waited for, or why it cannot be."""
     ignored: Sequence[str] = ()
     """What is written and has no effect."""
+    injects: bool = False
+    """Whether cert-manager is to write its authority to CRDs."""
+    not_annotated: str | None = None
+    """Why it cannot; empty: it can; None: this run did not get so far."""
     image: str = ""
     bitwarden_image: str = ""
 
@@ -63,6 +70,13 @@ def status_of(config: Document, report: Report, now: float) -> Document:
         _condition(before.get(type_), type_, "True" if holds else "False", why, message, generation, now)
         for type_, holds, why, message in wanted
     ]
+    annotated = before.get(ANNOTATED)
+    if report.injects and report.not_annotated is not None:
+        why, message = ("Failed", report.not_annotated) if report.not_annotated else ("Completed", "")
+        holds = "False" if message else "True"
+        annotated = _condition(annotated, ANNOTATED, holds, why, message, generation, now)
+    if report.injects and annotated is not None:
+        conditions.append(annotated)
     images = {"externalSecretsImage": report.image, "bitwardenSDKServerImage": report.bitwarden_image}
     return {"conditions": conditions, **{name: image for name, image in images.items() if image}}
 

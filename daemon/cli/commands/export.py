@@ -144,13 +144,14 @@ def _print_operator(options: Namespace) -> None:
     from syncret.daemon.install.operator.choices import Environment
     from syncret.daemon.install.operator.own import own
     from syncret.daemon.ops.version import version
+    from syncret.providers.registry import Registry
 
     if not options.image:
         raise _Wrong("--image: is missing", "write --image REPOSITORY:TAG")
     environment = Environment(image=options.image, version=version())
     if options.namespace:
         environment = environment._replace(namespace=options.namespace)
-    for document in own(environment):
+    for document in own(environment, Registry()):
         print_yaml(document)
 
 

@@ -20,6 +20,9 @@ from syncret.providers.kit.http import Body
 APPLY: Final = "application/apply-patch+yaml"
 JSON_PATCH: Final = "application/json-patch+json"
 
+_CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
+"""Of CRDs, which have a hundred kilobytes each, the metadata is all that is asked for."""
+
 _NOT_TYPED: Final = "failed to create typed patch object"
 """In the words of the 500 by which an apply with a wrong type or a doubled key is refused."""
 
@@ -114,4 +117,5 @@ class Applier:
 
 
 def _accepted(resource: Resource) -> str:
-    return f"{METADATA_ONLY},{JSON}" if resource.group_kind in METADATA_ALONE else JSON
+    is_short = resource.group_kind in METADATA_ALONE or resource.group_kind == _CRD
+    return f"{METADATA_ONLY},{JSON}" if is_short else JSON

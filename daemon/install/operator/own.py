@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from syncret.config.catalog import Catalog
 from syncret.config.meta import Document
 from syncret.config.resources.base import OPERATOR_GROUP
+from syncret.daemon.install.crds import crd_names
 from syncret.daemon.install.operator.choices import Environment
 from syncret.daemon.install.operator.components import NAME, OPERATOR
 
@@ -24,13 +26,13 @@ _CLUSTER_ROLES: Final = (
 _WEBHOOKS: Final = ("externalsecret-validate", "secretstore-validate")
 
 
-def own(environment: Environment) -> Sequence[Document]:
+def own(environment: Environment, catalog: Catalog) -> Sequence[Document]:
     """The objects, in the order in which they are needed; the CRDs are others."""
     namespace = environment.namespace
     return (
         _object("v1", "Namespace", namespace),
         _object("v1", "ServiceAccount", OPERATOR, namespace),
-        _object(f"{_RBAC}/v1", "ClusterRole", OPERATOR, rules=list(_rules())),
+        _object(f"{_RBAC}/v1", "ClusterRole", OPERATOR, rules=list(_rules(catalog))),
         _binding("ClusterRole", environment, ""),
         _object(f"{_RBAC}/v1", "Role", OPERATOR, namespace, rules=[_LEASES]),
         _binding("Role", environment, namespace),
@@ -65,7 +67,7 @@ def _rule(group: str, resources: Sequence[str], *verbs: str, names: Sequence[str
     return rule
 
 
-def _rules() -> Iterator[Document]:
+def _rules(catalog: Catalog) -> Iterator[Document]:
     """What it may do everywhere. In the namespace of the installation it gives itself a Role."""
     kinds = ("externalsecretsconfigs", "externalsecretsmanagers")
     yield _rule(OPERATOR_GROUP, kinds, *_READ, "patch")
@@ -73,7 +75,9 @@ def _rules() -> Iterator[Document]:
     yield _rule(OPERATOR_GROUP, ["externalsecretsmanagers"], "create")
     yield _rule("", ["namespaces"], *_READ, "create", "patch")
     yield _rule("", ["events"], "create", "patch")
-    yield _rule("apiextensions.k8s.io", ["customresourcedefinitions"], *_READ)
+    crds = ["customresourcedefinitions"]
+    yield _rule("apiextensions.k8s.io", crds, *_READ)
+    yield _rule("apiextensions.k8s.io", crds, "patch", names=crd_names(catalog))  # an annotation
     yield _rule("cert-manager.io", ["issuers", "clusterissuers"], *_READ)
     every = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
     yield _rule(_RBAC, every, *_READ, "create")

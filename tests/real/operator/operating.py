@@ -132,6 +132,7 @@ def remove_installation(api: KubeApi) -> None:
     """Nothing is configured or installed any more."""
     for path in (CONFIG, MANAGER, *installed(api)):
         api.request("DELETE", path)
+    api.request("DELETE", f"/apis/apps/v1/namespaces/{OPERAND}/deployments")  # others' too
     for each in api.request("GET", "/api/v1/namespaces/default/events").body["items"]:
         api.request("DELETE", f"/api/v1/namespaces/default/events/{each['metadata']['name']}")
 

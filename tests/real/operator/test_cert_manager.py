@@ -5,9 +5,11 @@ from collections.abc import Generator
 
 import pytest
 
-from syncret.config.meta import Document
+from syncret.config.meta import Document, member
+from syncret.daemon.operator.handover import INJECT
 from tests.real.operator.operating import CONFIG, OPERAND, installed, operating, versions
 from tests.support.servers.kube.cert_manager import GROUP, install_cert_manager, issue, remove_cert_manager
+from tests.support.servers.kube.crds import CRDS
 from tests.support.servers.kube.kubelet import roll_out
 from tests.support.servers.kube.running import KubeApi
 
@@ -110,3 +112,18 @@ async def test_cert_manager_is_asked_to_inject_its_authority(without: KubeApi, n
         assert found is not None
         inject = found["metadata"]["annotations"]["cert-manager.io/inject-ca-from"]
         assert inject == f"{OPERAND}/external-secrets-webhook"
+        crd = f"{CRDS}/externalsecrets.external-secrets.io"
+        assert operated.condition("UpdateAnnotation")["reason"] == "Completed"
+        assert annotation(api, crd) == f"{OPERAND}/external-secrets-webhook"
+        assert annotation(api, f"{CRDS}/issuers.cert-manager.io") is None
+        assert api.request("PATCH", crd, {"metadata": {"annotations": {INJECT: None}}}).status == 200
+        await operated.until(lambda: annotation(api, crd), "it is brought back")
+        await operated.configure(appConfig=chosen(inject=False))
+        await operated.until_ready("True")
+        assert annotation(api, crd) is None
+        assert operated.condition("UpdateAnnotation") == {}
+
+
+def annotation(api: KubeApi, path: str) -> object:
+    """What an object asks cert-manager to inject."""
+    return member(api.get(path) or {}, "metadata", "annotations").get(INJECT)

@@ -5,6 +5,7 @@ import pytest
 from syncret.config.meta import Document
 from syncret.daemon.install.operator.components import OPERATOR
 from syncret.daemon.install.operator.own import own
+from syncret.providers.registry import Registry
 from tests.real.operator.operating import ALLOWING, CONFIG, OPERAND, environment, installed, operating
 from tests.real.operator.test_install import CORE
 from tests.support.servers.kube.kubelet import roll_out
@@ -27,7 +28,7 @@ def apply(api: KubeApi, document: Document) -> None:
 
 async def test_its_own_rights_are_enough(api: KubeApi, namespace: str) -> None:
     """Nothing is denied but watches in the namespace of the installation, before there are rights in it."""
-    for each in own(environment(namespace)):
+    for each in own(environment(namespace), Registry()):
         if each["kind"] not in {"Namespace", "Deployment"}:
             apply(api, each)
     token = api.token(namespace, OPERATOR)

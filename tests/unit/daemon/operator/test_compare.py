@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.operator.compare import difference, is_unchanged, others, renamed
+from syncret.daemon.operator.compare import difference, is_unchanged, others
 
 PORT = {"name": "metrics", "containerPort": 8080, "protocol": "TCP"}
 WANTED: Document = {
@@ -157,24 +157,6 @@ def test_a_dry_run_that_changes_times_alone_changes_nothing() -> None:
     assert is_unchanged(before, after)
     after["spec"]["replicas"] = 2
     assert not is_unchanged(before, after)
-
-
-def test_the_bookkeeping_of_the_operator_before_us_becomes_ours_but_for_replicas() -> None:
-    found = live()
-    theirs: Document = {
-        "manager": "external-secrets-operator",
-        "operation": "Update",
-        "fieldsV1": {"f:spec": {"f:replicas": {}, "f:template": {}}},
-    }
-    scaled: Document = {"manager": "kubectl", "operation": "Update", "subresource": "scale", "fieldsV1": {}}
-    found["metadata"]["managedFields"] = [scaled, theirs]
-    assert renamed(found) == [
-        scaled,
-        {"manager": "syncret-operator", "operation": "Apply", "fieldsV1": {"f:spec": {"f:template": {}}}},
-        {**theirs, "fieldsV1": {"f:spec": {"f:replicas": {}}}},
-    ]
-    assert theirs["fieldsV1"] == {"f:spec": {"f:replicas": {}, "f:template": {}}}
-    assert renamed(live()) is None
 
 
 def test_who_else_wrote_last_is_named() -> None:

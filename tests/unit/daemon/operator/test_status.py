@@ -1,11 +1,13 @@
 """What the operator's two objects say after a run."""
 
+from typing import Any
+
 import pytest
 
 from syncret.config.meta import Document
 from syncret.daemon.operator.contests import PAUSE, WINDOW, Contests
 from syncret.daemon.operator.reconciler import INSTALLED, installed
-from syncret.daemon.operator.status import MIRRORED, Report, State, mirrored, status_of, waiting
+from syncret.daemon.operator.status import ANNOTATED, MIRRORED, Report, State, mirrored, status_of, waiting
 from tests.suites.homes.objects import ref
 
 CONFIG: Document = {"metadata": {"name": "cluster", "generation": 3}}
@@ -48,6 +50,23 @@ def test_a_time_moves_with_its_status_alone() -> None:
 def test_what_has_no_effect_is_named() -> None:
     status = status_of(CONFIG, Report(state="ready", ignored=("label app: no", "feature x: no")), 10.0)
     assert short(status)["Accepted"] == "False PartlyIgnored label app: no; feature x: no"
+
+
+def test_the_annotation_of_crds_has_a_condition_while_it_is_wanted() -> None:
+    """A run that did not get so far leaves what the last one said."""
+
+    def then(before: Document, at: float, **report: Any) -> Document:  # noqa: ANN401  # as Report has it
+        return status_of({**CONFIG, "status": before}, Report(state="ready", **report), at)
+
+    assert ANNOTATED not in short(then({}, 10.0, not_annotated=""))
+    assert ANNOTATED not in short(then({}, 10.0, injects=True))
+    done = then({}, 10.0, injects=True, not_annotated="")
+    assert short(done)[ANNOTATED] == "True Completed "
+    assert done["conditions"][-1] == then(done, 20.0, injects=True)["conditions"][-1]
+    failed = then(done, 20.0, injects=True, not_annotated="denied")
+    assert short(failed)[ANNOTATED] == "False Failed denied"
+    assert failed["conditions"][-1]["lastTransitionTime"] == LATER
+    assert ANNOTATED not in short(then(failed, 30.0, not_annotated=""))
 
 
 def test_a_deployment_is_waited_for_until_its_newest_version_is_available() -> None:

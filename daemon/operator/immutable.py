@@ -1,0 +1,29 @@
+"""What of an object can never be changed: where it has to, the object is deleted and created again. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from syncret.config.meta import Document, member
+from syncret.daemon.install.operator.components import MANAGED_BY, OPERATOR
+
+_FIELDS: Final[Mapping[str, Sequence[str]]] = {
+    "Deployment": ("spec", "selector"),
+    "RoleBinding": ("roleRef",),
+    "ClusterRoleBinding": ("roleRef",),
+}
+
+
+def immutable_difference(wanted: Document, live: Document) -> str:
+    """The immutable field in which a live object is not as it is wanted; empty if there is none."""
+    path = _FIELDS.get(wanted["kind"], ())
+    return ".".join(path) if path and member(wanted, *path) != member(live, *path) else ""
+
+
+def is_managed(live: Document) -> bool:
+    """Whether a live object may be deleted: it has our label."""
+    return bool(member(live, "metadata", "labels").get(MANAGED_BY) == OPERATOR)
+
+
+def beside(wanted: Document) -> Document:
+    """The same object under a name that nobody has: so that it can be tried while the old one is there."""
+    return {**wanted, "metadata": {**wanted["metadata"], "name": f"{wanted['metadata']['name']}-anew"}}
