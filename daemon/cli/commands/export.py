@@ -10,6 +10,7 @@ from syncret.config.errors import ConfigError
 from syncret.config.resources.kinds import OPERATOR_KINDS, Kinds
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.installation import INSTALLATION_FLAGS
+from syncret.daemon.cli.operator_files import OWN_FLAGS
 from syncret.daemon.cli.terminal import print_error
 
 if TYPE_CHECKING:  # settings are slow to import
@@ -17,12 +18,10 @@ if TYPE_CHECKING:  # settings are slow to import
 
 FLAGS: Final = {
     "crds": {"serve_v1beta1": "--serve-v1beta1", "compat": "--compat", "operator": "--operator"},
-    "manifests": INSTALLATION_FLAGS,
+    "manifests": {**INSTALLATION_FLAGS, "configuration": "--configuration", **OWN_FLAGS},
+    "operator": {"bundle": "--bundle"},
 }
-"""The flags of each document, by their attributes."""
-
-_OF_OPERATOR: Final = ("image", "namespace")
-"""Those of `manifests` that `operator` has, too."""
+"""The flags of each document, by their attributes; `operator` has some of those of `manifests`, too."""
 
 
 def run(options: Namespace) -> int:
@@ -57,7 +56,7 @@ def _print(options: Namespace) -> None:
     elif what == "manifests":
         _print_manifests(options)
     elif what == "operator":
-        _print_operator(options)
+        _export_operator(options)
     elif what == "settings":
         sys.stdout.writelines(settings_lines())
     elif what == "dashboard":
@@ -70,7 +69,7 @@ def _check_flags(options: Namespace) -> None:
     """Each flag belongs to one document."""
     for document, flags in FLAGS.items():
         for attribute, flag in flags.items():
-            is_shared = options.what == "operator" and attribute in _OF_OPERATOR
+            is_shared = options.what == "operator" and attribute in OWN_FLAGS
             if document != options.what and not is_shared and getattr(options, attribute):
                 raise _Wrong(f"{options.what} takes no {flag}", f"write: syncret export {document} {flag}")
 
@@ -131,26 +130,36 @@ def _print_crds(*, serve_v1beta1: bool, compat: bool, operator: bool) -> None:
 
 def _print_manifests(options: Namespace) -> None:
     from syncret.daemon.cli.installation import installation_of
+    from syncret.daemon.cli.operator_files import installed_by
     from syncret.daemon.cli.printing import print_yaml
     from syncret.daemon.install.render import render
     from syncret.providers.registry import Registry
 
-    for document in render(installation_of(options), Registry()):
+    if options.configuration:
+        documents = installed_by(options, FLAGS["manifests"], Registry())
+    elif options.bitwarden_image:
+        flag = "--bitwarden-image"
+        raise _Wrong(f"{flag} has no effect without --configuration", f"leave {flag} out, or name a file")
+    else:
+        documents = render(installation_of(options), Registry())
+    for document in documents:
         print_yaml(document)
 
 
-def _print_operator(options: Namespace) -> None:
+def _export_operator(options: Namespace) -> None:
+    from pathlib import Path
+
+    from syncret.daemon.cli.operator_files import environment_of, write_bundle
     from syncret.daemon.cli.printing import print_yaml
-    from syncret.daemon.install.operator.choices import Environment
     from syncret.daemon.install.operator.own import own
-    from syncret.daemon.ops.version import version
     from syncret.providers.registry import Registry
 
-    if not options.image:
-        raise _Wrong("--image: is missing", "write --image REPOSITORY:TAG")
-    environment = Environment(image=options.image, version=version())
+    environment = environment_of(options)
     if options.namespace:
         environment = environment._replace(namespace=options.namespace)
+    if options.bundle:
+        write_bundle(Path(options.bundle), environment, Registry())
+        return
     for document in own(environment, Registry()):
         print_yaml(document)
 

@@ -14,7 +14,8 @@ def add_export(commands: Commands) -> None:
         "schema KIND       the schema of one kind, as JSON\n"
         "crds              CustomResourceDefinitions of all kinds, for a cluster\n"
         "manifests         the daemon in a cluster: account, roles, Deployment, Service and more\n"
-        "operator          `syncret operator` in a cluster: namespace, account, roles, Deployment\n"
+        "operator          `syncret operator` in a cluster: namespace, account, roles, Deployment;\n"
+        "                  --bundle DIR writes it as a bundle of the Operator Lifecycle Manager\n"
         "settings          a settings file with every setting, its default and its meaning\n"
         "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its\n"
         "                  variables choose the data source and the daemons\n"
@@ -23,6 +24,8 @@ def add_export(commands: Commands) -> None:
         "syncret export crds > crds.yaml",
         "syncret export manifests --image registry.example/syncret:0.1.0 > syncret.yaml",
         "syncret export manifests --values values.yaml --namespace secrets > syncret.yaml",
+        "syncret export manifests -f config.yaml --image registry.example/syncret:0.1.0",
+        "syncret export operator --image registry.example/syncret:0.1.0 --bundle bundle",
         "syncret export settings > /etc/syncret/syncret.yaml",
         "syncret export dashboard > syncret.json",
         "syncret export completion bash > /etc/bash_completion.d/syncret",
@@ -51,6 +54,11 @@ def add_export(commands: Commands) -> None:
         action="store_true",
         help="crds: without rules between fields (CEL), for Kubernetes before 1.30",
     )
+    command.add_argument(
+        "--bundle",
+        metavar="DIR",
+        help="operator: write a ClusterServiceVersion, all CRDs and the annotations into this empty folder",
+    )
     _installation(command)
 
 
@@ -62,6 +70,18 @@ def _installation(command: ArgumentParser) -> None:
         metavar="FILE",
         help="values of the Helm chart, for those who install without Helm: what `helm template` makes of "
         "them, CRDs included; beside it only --image, --name and --namespace are taken",
+    )
+    group.add_argument(
+        "-f",
+        "--configuration",
+        metavar="FILE",
+        help="an ExternalSecretsConfig, and an ExternalSecretsManager if there is one: what `syncret operator` "
+        "installs for it, but the operator's own rights; beside it only the flags of images are taken",
+    )
+    group.add_argument(
+        "--bitwarden-image",
+        metavar="REPO:TAG",
+        help="operator, and manifests with -f: the image of the Bitwarden server (default: none)",
     )
     group.add_argument("--image", metavar="REPO:TAG", help="the image; there is no default")
     group.add_argument(

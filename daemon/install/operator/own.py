@@ -32,12 +32,22 @@ def own(environment: Environment, catalog: Catalog) -> Sequence[Document]:
     return (
         _object("v1", "Namespace", namespace),
         _object("v1", "ServiceAccount", OPERATOR, namespace),
-        _object(f"{_RBAC}/v1", "ClusterRole", OPERATOR, rules=list(_rules(catalog))),
+        _object(f"{_RBAC}/v1", "ClusterRole", OPERATOR, rules=[*rules(catalog)]),
         _binding("ClusterRole", environment, ""),
-        _object(f"{_RBAC}/v1", "Role", OPERATOR, namespace, rules=[_LEASES]),
+        _object(f"{_RBAC}/v1", "Role", OPERATOR, namespace, rules=[*rules_in_own_namespace()]),
         _binding("Role", environment, namespace),
-        _deployment(environment),
+        _object("apps/v1", "Deployment", OPERATOR, namespace, spec=deployment_spec(environment)),
     )
+
+
+def rules(catalog: Catalog) -> Sequence[Document]:
+    """What the operator may do everywhere. Where it installs, it gives itself a Role."""
+    return tuple(_rules(catalog))
+
+
+def rules_in_own_namespace() -> Sequence[Document]:
+    """What it may do where it runs."""
+    return (_LEASES,)
 
 
 def _object(api_version: str, kind: str, name: str, namespace: str = "", **members: Any) -> Document:  # noqa: ANN401  # JSON
@@ -68,7 +78,6 @@ def _rule(group: str, resources: Sequence[str], *verbs: str, names: Sequence[str
 
 
 def _rules(catalog: Catalog) -> Iterator[Document]:
-    """What it may do everywhere. In the namespace of the installation it gives itself a Role."""
     kinds = ("externalsecretsconfigs", "externalsecretsmanagers")
     yield _rule(OPERATOR_GROUP, kinds, *_READ, "patch")
     yield _rule(OPERATOR_GROUP, [f"{each}/status" for each in kinds], "patch")
@@ -90,7 +99,8 @@ def _rules(catalog: Catalog) -> Iterator[Document]:
     yield _rule("admissionregistration.k8s.io", webhooks, "patch", "delete", names=_WEBHOOKS)
 
 
-def _deployment(environment: Environment) -> Document:
+def deployment_spec(environment: Environment) -> Document:
+    """The spec of the operator's own Deployment."""
     fields = {"POD_NAME": "metadata.name", "POD_NAMESPACE": "metadata.namespace"}
     variables: list[Document] = [
         {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": field}}}
@@ -111,6 +121,7 @@ def _deployment(environment: Environment) -> Document:
         "ports": [{"name": "metrics", "containerPort": 8080, "protocol": "TCP"}],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "metrics"}},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "metrics"}},
+        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,
@@ -123,9 +134,8 @@ def _deployment(environment: Environment) -> Document:
         "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [container],
     }
-    spec = {
+    return {
         "replicas": 1,
         "selector": {"matchLabels": dict(_LABELS)},
         "template": {"metadata": {"labels": dict(_LABELS)}, "spec": pod},
     }
-    return _object("apps/v1", "Deployment", OPERATOR, environment.namespace, spec=spec)

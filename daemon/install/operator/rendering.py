@@ -76,6 +76,11 @@ def name_of(document: Document) -> Name:
     return Name(document["apiVersion"], document["kind"], metadata.get("namespace", ""), metadata["name"])
 
 
+def is_right_of_operator(document: Document) -> bool:
+    """Whether an object gives rights to the operator itself: nobody else needs it."""
+    return document["kind"] in {"Role", "RoleBinding"} and document["metadata"]["name"] == _RIGHTS
+
+
 def is_left_alone(document: Document, chosen: Choices) -> bool:
     """Whether one of our objects that is not wanted any more stays: what a plugin left, and namespaces."""
     if document["kind"] == "Namespace":

@@ -39,6 +39,9 @@ def test_settings_are_a_file_that_changes_nothing(tmp_path: Path, capsys: pytest
     )
 
 
+IMAGE = ("--image", "registry.example/syncret:0.1.0")
+
+
 class Port(Group, frozen=True):
     number: int = 443
     """The port. Example: 8443"""
@@ -106,6 +109,84 @@ def test_the_operators_own_objects(capsys: pytest.CaptureFixture[str]) -> None:
     assert "part-of" not in text  # of what it installs, nothing more may be taken for that
     assert run(capsys, "operator")[0] == 2
     assert run(capsys, "operator", *IMAGE, "--replicas", "2")[0] == 2
+
+
+CONFIGURED = """\
+apiVersion: operator.openshift.io/v1alpha1
+kind: ExternalSecretsConfig
+metadata: {name: cluster}
+spec:
+  controllerConfig: {namespace: secrets, labels: {team: platform}}
+---
+apiVersion: operator.openshift.io/v1alpha1
+kind: ExternalSecretsManager
+metadata: {name: cluster}
+spec:
+  globalConfig: {logLevel: 4}
+"""
+
+
+def test_what_the_operator_installs_for_a_configuration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Defaults of the schema and of the manager count; what gives rights to the operator is left out."""
+    file = tmp_path / "config.yaml"
+    file.write_text(CONFIGURED)
+    code, text, _ = run(capsys, "manifests", "-f", str(file), *IMAGE)
+    documents = {(each["kind"], each["metadata"]["name"]): each for each in yaml.safe_load_all(text)}
+    assert code == 0
+    core = documents["Deployment", "external-secrets"]
+    assert core["metadata"]["namespace"] == "secrets"
+    assert core["metadata"]["labels"]["team"] == "platform"
+    assert "logLevel=debug" in core["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert ("Namespace", "secrets") in documents
+    assert ("Role", "external-secrets-operator") not in documents
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "message"),
+    [
+        pytest.param("spec: {}", IMAGE, "kind", id="no-kind"),
+        pytest.param(
+            CONFIGURED.partition("---")[2], IMAGE, "has no ExternalSecretsConfig", id="no-configuration"
+        ),
+        pytest.param(
+            CONFIGURED.replace("name: cluster", "name: other"), IMAGE, "config.yaml:3: ", id="another-name"
+        ),
+        pytest.param(
+            CONFIGURED.replace("spec:", "spec:\n  appConfig: {operatingNamespace: A_B}", 1),
+            IMAGE,
+            "cannot be the name of a namespace",
+            id="found-at-run-time",
+        ),
+        pytest.param(
+            "kind: Secret\napiVersion: v1\nmetadata: {name: a}", IMAGE, "Secret is not", id="other-kind"
+        ),
+        pytest.param(CONFIGURED, (), "--image: is missing", id="no-image"),
+        pytest.param(CONFIGURED, (*IMAGE, "--replicas", "2"), "--replicas", id="other-flag"),
+    ],
+)
+def test_a_configuration_that_cannot_be_installed_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, more: tuple[str, ...], message: str
+) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(text)
+    code, out, err = run(capsys, "manifests", "-f", str(file), *more)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_bundle_is_written_into_an_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "a" / "bundle"
+    code, out, _ = run(capsys, "operator", *IMAGE, "--bundle", str(folder))
+    assert (code, out) == (0, "")
+    annotations = yaml.safe_load((folder / "metadata" / "annotations.yaml").read_text())["annotations"]
+    assert annotations["operators.operatorframework.io.bundle.package.v1"] == "syncret-operator"
+    code, _, err = run(capsys, "operator", *IMAGE, "--bundle", str(folder))
+    assert code == 2
+    assert "is not empty" in err
+    assert run(capsys, "operator", *IMAGE, "--bundle", str(folder / "metadata" / "annotations.yaml"))[0] == 2
+    assert run(capsys, "crds", "--bundle", str(tmp_path / "b"))[0] == 2
 
 
 def test_crds_with_flags(capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,9 +298,6 @@ def test_the_man_page_is_one() -> None:
     )
     told = [line for line in checked.stdout.decode().splitlines() if "missing date" not in line]
     assert told == []
-
-
-IMAGE = ("--image", "registry.example/syncret:0.1.0")
 
 
 def manifests(capsys: pytest.CaptureFixture[str], *flags: str) -> dict[str, list[Document]]:
