@@ -85,7 +85,7 @@ def _rules(catalog: Catalog) -> Iterator[Document]:
     yield _rule("", ["namespaces"], *_READ, "create", "patch")
     yield _rule("", ["events"], "create", "patch")
     crds = ["customresourcedefinitions"]
-    yield _rule("apiextensions.k8s.io", crds, *_READ)
+    yield _rule("apiextensions.k8s.io", crds, "list", "watch")
     yield _rule("apiextensions.k8s.io", crds, "patch", names=crd_names(catalog))  # an annotation
     yield _rule("cert-manager.io", ["issuers", "clusterissuers"], *_READ)
     every = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
@@ -96,7 +96,7 @@ def _rules(catalog: Catalog) -> Iterator[Document]:
     yield _rule(_RBAC, every[2:3], "escalate", "bind", names=_ROLES)
     webhooks = ["validatingwebhookconfigurations"]
     yield _rule("admissionregistration.k8s.io", webhooks, *_READ, "create")
-    yield _rule("admissionregistration.k8s.io", webhooks, "patch", "delete", names=_WEBHOOKS)
+    yield _rule("admissionregistration.k8s.io", webhooks, "patch", names=_WEBHOOKS)
 
 
 def deployment_spec(environment: Environment) -> Document:

@@ -143,7 +143,7 @@ def _probe(path: str) -> Document:
 
 def _own_rights(environment: Environment) -> Iterator[Document]:
     """What the operator may do there, so that it needs no Secrets elsewhere."""
-    every = ("get", "list", "watch", "create", "update", "patch", "delete")
+    every = ("get", "list", "watch", "create", "patch", "delete")
     rules = [
         {"apiGroups": [group], "resources": [*resources], "verbs": [*every]}
         for group, resources in (

@@ -5,12 +5,14 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
+from msgspec.structs import replace
 from prometheus_client import CollectorRegistry
 
 from syncret.config.meta import Document, member
 from syncret.config.settings import Settings
 from syncret.daemon.install.operator.choices import Environment
 from syncret.daemon.operator.opening import RunningOperator, running_operator
+from syncret.providers.kit.http import Tls
 from tests.real.kubernetes.conftest import access_of
 from tests.support.servers.kube.kubelet import roll_out
 from tests.support.servers.kube.running import ADMIN, KubeApi
@@ -143,11 +145,18 @@ ALLOWING: Final[Document] = {"name": "x", "componentName": "ExternalSecretsCoreC
 
 @asynccontextmanager
 async def operating(
-    api: KubeApi, namespace: str, *, version: str = "1.2.3", token: str = ADMIN, settings: Settings = SETTINGS
+    api: KubeApi,
+    namespace: str,
+    *,
+    version: str = "1.2.3",
+    token: str = ADMIN,
+    settings: Settings = SETTINGS,
+    url: str = "",
 ) -> AsyncGenerator[Operated]:
-    """The operator at work in a namespace of its own."""
+    """The operator at work in a namespace of its own; `url`: another way to the API server."""
+    access = access_of(api, token)
     async with running_operator(
-        access_of(api, token),
+        access if not url else replace(access, server=url, tls=Tls()),
         settings,
         environment(namespace, version),
         namespace=OPERAND,
