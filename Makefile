@@ -113,6 +113,10 @@ fuzz: $(DEV_READY) ## Damaged manifests, paths, templates and answers, for SECON
 replicas: $(DEV_READY) ## Three replicas in a cluster under kill -9, SIGSTOP and API server restarts, for SECONDS=600 (SEED=N repeats the choice; logs of a run that failed go to build/replicas; needs Go)
 	$(BIN)/python -m tests.real.replicas $(SECONDS) $(SEED)
 
+.PHONY: operator
+operator: $(DEV_READY) ## The operator at rest for SECONDS=600, which must write nothing, and how fast it repairs each kind (needs Go)
+	$(BIN)/python -m tests.real.operator $(SECONDS)
+
 .PHONY: faults
 faults: $(DEV_READY) ## Full disks, kills, few descriptors, hostile manifests under a real daemon (SYNCRET_SEED=N repeats the moments of a run)
 	$(BIN)/python -m pytest -q -m slow -o faulthandler_timeout=300 tests/faults $(TEST)

@@ -30,8 +30,8 @@ from tests.support.servers.kube.running import KubeApi
 pytestmark = pytest.mark.slow
 
 JUDGED = ("watch", "patch", "update", "delete")
-"""Verbs that requests show. An apply that creates is written down as a patch; a list is asked for where a watch
-cannot begin with what is there, and one object where it lost its label; escalate and bind are no requests."""
+"""Verbs that requests show. An apply that creates is written down as a patch; a list is asked for where a
+watch cannot begin with what is there, and one object where it lost its label; escalate and bind never are."""
 NOT_MET = {
     ("cert-manager.io", "clusterissuers", "watch"),  # the cert-manager of the tests has none
     ("cert-manager.io", "certificates", "delete"),  # that of a Bitwarden server that is cleaned up
