@@ -84,7 +84,8 @@ class Installer:
             if not self._differs(wanted, live.document):
                 self._applied[ref] = _encoded(wanted)
                 return None
-        if self.contests.waits(ref, self._cluster.now()):
+        is_new = self._applied.get(ref) != _encoded(wanted)
+        if not is_new and self.contests.waits(ref, self._cluster.now()):
             return None
         if live is not None and immutable_difference(wanted, live.document):
             return await self._try_anew(wanted, live)

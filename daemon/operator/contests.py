@@ -36,8 +36,3 @@ class Contests:
     def waits(self, ref: ObjectRef, now: float) -> float:
         """For how many seconds the object is not repaired."""
         return max(0.0, self._until.get(ref, 0.0) - now)
-
-    def end(self) -> None:
-        """Something else is wanted now: whatever was contested is tried again."""
-        self._until.clear()
-        self._repairs.clear()

@@ -166,7 +166,7 @@ class ConfigReconciler:
             raise ConfigError(found)
         if chosen.namespace != cluster.namespace:
             cluster.move(chosen.namespace)
-            raise Waits(f"begins to look at namespace {chosen.namespace}")
+            raise Waits(f"begins to watch namespace {chosen.namespace}")
         documents = wanted(chosen, cluster.environment, cluster.catalog)
         await missing(cluster, chosen)
         is_new = installed(stored.document) is None
@@ -182,7 +182,7 @@ class ConfigReconciler:
         unseen = [str(kind) for kind in OBJECTS if kind != CERTIFICATE and cluster.inventory.is_unknown(kind)]
         if unseen:  # rights that were just given are not known at once
             cluster.applier.look_again()
-            raise Waits(f"waits to see what is in namespace {chosen.namespace}: {', '.join(unseen)}")
+            raise Waits(f"waits for the watches of namespace {chosen.namespace}: {', '.join(unseen)}")
         if handover is not None:
             await handover.end(writes)
         if handover is None or handover.is_over():

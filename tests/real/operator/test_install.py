@@ -299,6 +299,11 @@ async def test_what_somebody_changes_again_and_again_is_left_for_a_while(
         api.request("PATCH", f"{CORE}?fieldManager=rival", change)
         await operated.until_ready("False", "contested: rival")
         assert not is_ours()
+        await operated.configure(appConfig={"logLevel": 5})  # what is wanted anew does not wait
+        await operated.until(is_ours, "it is written")
+        found = api.get(CORE)
+        assert found is not None
+        assert "logLevel=debug" in found["spec"]["template"]["spec"]["containers"][0]["args"]
 
 
 async def test_an_install_takes_few_requests(api: KubeApi, namespace: str) -> None:
