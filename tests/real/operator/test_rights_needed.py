@@ -6,10 +6,12 @@ from typing import NamedTuple
 import pytest
 
 from syncret.config.meta import Document
+from syncret.daemon.install.crds import crd_names
 from syncret.daemon.install.operator.choices import Choices
 from syncret.daemon.install.operator.components import OPERATOR
 from syncret.daemon.install.operator.own import own
 from syncret.daemon.install.operator.rendering import is_right_of_operator, wanted
+from syncret.daemon.operator.handover import INJECT
 from syncret.daemon.operator.manager import FINALIZERS as OF_MANAGER
 from syncret.daemon.operator.reconciler import FINALIZERS
 from syncret.providers.registry import Registry
@@ -24,6 +26,7 @@ from tests.real.operator.operating import (
 )
 from tests.real.operator.test_rights import apply
 from tests.support.servers.kube.cert_manager import GROUP, install_cert_manager, issue, remove_cert_manager
+from tests.support.servers.kube.crds import CRDS
 from tests.support.servers.kube.kubelet import roll_out
 from tests.support.servers.kube.running import KubeApi
 
@@ -89,6 +92,9 @@ async def test_nothing_is_allowed_that_is_not_used(api: KubeApi, namespace: str)
             roll_out(api, OPERAND)
             await operated.until_ready("True")
             assert operated.condition("UpdateAnnotation")["status"] == "True"
+            switch["addInjectorAnnotations"] = "false"
+            await operated.configure(appConfig={"certManagerConfig": switch})
+            await operated.until_ready("True")
     finally:
         remove_cert_manager(api)
         api.request("DELETE", f"/api/v1/namespaces/{OPERAND}/secrets/external-secrets-webhook-cm")
@@ -107,3 +113,43 @@ async def test_nothing_is_allowed_that_is_not_used(api: KubeApi, namespace: str)
     assert judged & used
     assert not judged - used - NOT_MET
     assert not {right for right in used if right.verb in JUDGED} - given
+
+
+async def test_without_a_right_the_annotation_of_crds_is_said_to_be_missing(
+    api: KubeApi, namespace: str
+) -> None:
+    for each in own(environment(namespace), Registry()):
+        if each["kind"] == "ClusterRole":
+            each["rules"] = [
+                rule
+                for rule in each["rules"]
+                if (rule["resources"], rule["verbs"]) != (["customresourcedefinitions"], ["patch"])
+            ]
+        if each["kind"] not in {"Namespace", "Deployment"}:
+            apply(api, each)
+    remove_cert_manager(api)
+    for name in crd_names(Registry()):
+        api.request("PATCH", f"{CRDS}/{name}", {"metadata": {"annotations": {INJECT: None}}})
+    try:
+        install_cert_manager(api)
+        async with operating(api, namespace, token=api.token(namespace, OPERATOR)) as operated:
+            await operated.install()
+            body = {"apiVersion": "cert-manager.io/v1", "kind": "Issuer", "metadata": {"name": "ca"}}
+            api.create(f"{GROUP}/namespaces/{OPERAND}/issuers", body)
+            issue(api, OPERAND, "external-secrets-webhook-cm", "an authority")
+            switch = {"enabled": "true", "issuerRef": ISSUER, "addInjectorAnnotations": "true"}
+            await operated.configure(appConfig={"certManagerConfig": switch})
+            await operated.until_ready("False", "waits for Deployment")
+            roll_out(api, OPERAND)
+            await operated.until_ready("False", "customresourcedefinitions")
+            found = operated.condition("UpdateAnnotation")
+            assert (found["status"], found["reason"]) == ("False", "Failed")
+            assert "cannot patch resource" in found["message"]
+            await operated.configure(
+                appConfig={"certManagerConfig": {**switch, "addInjectorAnnotations": "false"}}
+            )
+            await operated.until_ready("True")
+            assert operated.condition("UpdateAnnotation") == {}
+    finally:
+        remove_cert_manager(api)
+        api.request("DELETE", f"/api/v1/namespaces/{OPERAND}/secrets/external-secrets-webhook-cm")
