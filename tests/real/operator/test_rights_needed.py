@@ -8,7 +8,7 @@ import pytest
 from syncret.config.meta import Document
 from syncret.daemon.install.crds import crd_names
 from syncret.daemon.install.operator.choices import Choices
-from syncret.daemon.install.operator.components import OPERATOR
+from syncret.daemon.install.operator.components import OPERATOR, PART_OF
 from syncret.daemon.install.operator.own import own
 from syncret.daemon.install.operator.rendering import is_right_of_operator, wanted
 from syncret.daemon.operator.handover import INJECT
@@ -75,10 +75,12 @@ async def test_nothing_is_allowed_that_is_not_used(api: KubeApi, namespace: str)
                 controllerConfig={"networkPolicies": [ALLOWING]},
             )
             await operated.install()
-            for path in installed(api):
+            within = f"/api/v1/namespaces/{OPERAND}"
+            for path in (within, *installed(api)):
                 labels = {"metadata": {"labels": {"app.kubernetes.io/part-of": None}}}
                 api.request("PATCH", path, labels)
             await operated.until(lambda: len(installed(api)) == 25, "all labels are back")
+            await operated.until(lambda: PART_OF in (api.get(within) or {})["metadata"]["labels"], "its, too")
             for path, finalizers in ((CONFIG, FINALIZERS), (MANAGER, OF_MANAGER)):
                 api.request("PATCH", path, {"metadata": {"finalizers": [*finalizers]}})
             install_cert_manager(api)
