@@ -1,4 +1,4 @@
-"""What `syncret export` makes with the operator: its bundle, and what it would install for a configuration."""
+"""What `syncret export` makes with the operator: its bundle, and what it installs for a configuration."""
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence

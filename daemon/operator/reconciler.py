@@ -144,9 +144,7 @@ class ConfigReconciler:
             return self._cluster.now() - self._installer.rights_since > RIGHTS_ARE_KNOWN_WITHIN
         return isinstance(error, Invalid) and not isinstance(error, Forbidden)
 
-    def _of(
-        self, state: State, chosen: Choices, message: str, not_annotated: str | None = None
-    ) -> Report:
+    def _of(self, state: State, chosen: Choices, message: str, not_annotated: str | None = None) -> Report:
         environment = self._cluster.environment
         return Report(
             state=state,

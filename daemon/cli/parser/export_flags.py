@@ -75,8 +75,8 @@ def _installation(command: ArgumentParser) -> None:
         "-f",
         "--configuration",
         metavar="FILE",
-        help="an ExternalSecretsConfig, and an ExternalSecretsManager if there is one: what `syncret operator` "
-        "installs for it, but the operator's own rights; beside it only the flags of images are taken",
+        help="an ExternalSecretsConfig, and an ExternalSecretsManager if there is one: what `syncret "
+        "operator` installs for it, but its own rights; beside it only the flags of images are taken",
     )
     group.add_argument(
         "--bitwarden-image",

@@ -21,7 +21,7 @@ _FORMAT: Final = "operators.operatorframework.io.bundle"
 _OLDEST: Final = "1.30.0"
 """The Kubernetes that has all that the rules of the CRDs use."""
 
-_ABOUT: Final = """Keeps Secrets in sync with secret managers, with the kinds of the External Secrets Operator.
+_ABOUT: Final = """Keeps Secrets in sync with secret managers: the kinds of the External Secrets Operator.
 
 The operator installs syncret, its webhook and its certificates from one object, the ExternalSecretsConfig
 `cluster`, says in conditions how far that is, and repairs what is changed. Create this object to begin.
