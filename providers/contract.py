@@ -344,6 +344,11 @@ def not_by_namespace(_spec: object) -> bool:
     return False
 
 
+def no_published_rate(_spec: object) -> float | None:
+    """The default of `published_rate`: the vendor publishes none."""
+    return None
+
+
 def no_receivers(_spec: object) -> Iterable[Receiver]:
     """The default of `receivers`: all credentials are named in the spec."""
     return ()
@@ -362,6 +367,8 @@ class Provider(Struct, Generic[M], frozen=True):
     """Whether requests depend on the namespace they are made for: then each namespace has its own client."""
     receivers: Callable[[M], Iterable[Receiver]] = no_receivers
     """Where an identity of the daemon itself would go. Pure; `open` asks `ambient` for all of them."""
+    published_rate: Callable[[M], float | None] = no_published_rate
+    """Calls per second that the vendor allows, if the server of the spec is one with a published limit."""
     api_names: Callable[[M], ApiNames] = our_names
     """What the metrics call the manager and its calls."""
 

@@ -166,7 +166,8 @@ class Settings(Group, frozen=True):
     """How long a stop waits for work in progress. Example: 60s"""
 
     requests_per_second: Rate = 50.0
-    """Calls per second to one store; `syncret.dev/requests-per-second` overrides it. Example: 10"""
+    """Calls per second to one store; fewer, if its vendor publishes a lower limit.
+    `syncret.dev/requests-per-second` overrides both. Example: 10"""
     burst: Count = 100
     """Calls at once to one store; `syncret.dev/burst` overrides it. Example: 20"""
     call_timeout: Seconds = 30.0

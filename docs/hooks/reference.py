@@ -108,8 +108,10 @@ PROVIDERS = """\
 # Secret managers and generators
 
 This is what `syncret providers` prints, generated from the code: a capability is a method that the provider's
-client has, not a declaration. *Batch* is how many keys one call can read. `spec only` means that manifests
-are validated and can be [simulated](../concepts/simulate.md#simulated-stores), but that syncret
+client has, not a declaration. *Batch* is how many keys one call can read. A vendor's published limit is the
+default of the store's [bucket](../concepts/sessions.md#how-requests-are-combined), if it is lower than the
+settings: the page of the provider names it. `spec only` means that manifests are validated and can be
+[simulated](../concepts/simulate.md#simulated-stores), but that syncret
 cannot connect to the manager.
 
 """

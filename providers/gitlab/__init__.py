@@ -7,11 +7,12 @@ connection  opens a store                      scopes   which variable counts, o
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
+from urllib.parse import urlsplit
 
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.gitlab.client import GitlabClient
-from syncret.providers.gitlab.spec import GitlabSpec, check
+from syncret.providers.gitlab.spec import HOME, GitlabSpec, check
 
 
 @asynccontextmanager
@@ -23,6 +24,14 @@ async def open_gitlab(spec: GitlabSpec, context: OpenContext) -> AsyncGenerator[
         yield client
 
 
+def published_rate(spec: GitlabSpec) -> float | None:
+    """GitLab.com takes 2,000 calls a minute of one user; others have limits of their own, or none."""
+    return 2000 / 60 if urlsplit(spec.url or HOME).hostname == "gitlab.com" else None
+
+
 PROVIDER: Final = Provider(
-    SpecType("gitlab", GitlabSpec, check=check, gjson_properties=True), open=open_gitlab, batch_size=500
+    SpecType("gitlab", GitlabSpec, check=check, gjson_properties=True),
+    open=open_gitlab,
+    batch_size=500,
+    published_rate=published_rate,
 )

@@ -9,15 +9,13 @@ import msgspec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.gitlab.client import GitlabClient
-from syncret.providers.gitlab.spec import GitlabSpec
+from syncret.providers.gitlab.spec import HOME, GitlabSpec
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.references import ca_bundle, read_text
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
-
-HOME: Final = "https://gitlab.com"
 
 
 class _Failure(msgspec.Struct):

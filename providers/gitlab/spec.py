@@ -1,6 +1,7 @@
 """The spec of a GitLab store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -8,6 +9,8 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
 from syncret.providers.kit.spec_rules import complete, filled, strict
+
+HOME: Final = "https://gitlab.com"
 
 
 class GitlabSecretRef(Model):

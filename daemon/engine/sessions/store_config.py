@@ -92,6 +92,7 @@ def load_store_config(
         raise _unfit(stored) from None
     annotations = store.metadata.annotations
     referent = not stored.ref.namespace and is_referent(spec)
+    published = provider.published_rate(spec) or math.inf
     return StoreConfig(
         store=stored.ref,
         uid=stored.uid,
@@ -100,8 +101,8 @@ def load_store_config(
         spec=spec,
         referent=referent,
         by_namespace=referent or (not stored.ref.namespace and provider.by_namespace(spec)),
-        rate=_number(annotations, RATE, settings.requests_per_second),
-        burst=_number(annotations, BURST, settings.burst),
+        rate=_number(annotations, RATE, min(settings.requests_per_second, published)),
+        burst=_number(annotations, BURST, min(settings.burst, max(1.0, published))),
         retry=policy_of(store.spec.retry_settings, call_policy(settings), path="spec.retrySettings"),
     )
 

@@ -1,4 +1,4 @@
-"""The reference of kinds and fields is what its script makes of the models now."""
+"""What scripts write into the documentation is what they make of the code now."""
 
 import importlib.util
 from types import ModuleType
@@ -6,8 +6,9 @@ from types import ModuleType
 from tests.suites.docs.pages import ROOT
 
 
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("resources_page", ROOT / "docs" / "hooks" / "resources.py")
+def _script(name: str) -> ModuleType:
+    file = ROOT / "docs" / "hooks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"{name}_page", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -16,9 +17,15 @@ def _script() -> ModuleType:
 
 
 def test_the_page_is_up_to_date() -> None:
-    script = _script()
+    script = _script("resources")
 
     assert script.PAGE.read_text() == script.page(), "run: .venv/bin/python docs/hooks/resources.py"
+
+
+def test_the_table_of_the_readme_is_up_to_date() -> None:
+    script, readme = _script("providers"), (ROOT / "README.md").read_text()
+
+    assert readme == script.written(readme), "run: .venv/bin/python docs/hooks/providers.py"
 
 
 def test_the_decisions_are_listed() -> None:

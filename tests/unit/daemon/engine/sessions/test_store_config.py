@@ -38,7 +38,7 @@ def find(name: str) -> Provider[Any]:
         raise BrokenEntry("provider 'broken' cannot be loaded", hint="reinstall it")
     if name != "vault":
         raise UnknownName("provider", name, ["vault"])
-    return Provider(SpecType("vault", Spec))
+    return Provider(SpecType("vault", Spec), published_rate=lambda spec: float(spec.token or 0) or None)
 
 
 def store(spec: Json, *, namespace: str = "team", annotations: Json = None, **beside: Json) -> StoredObject:
@@ -129,6 +129,22 @@ def test_retry_settings(beside: Json, expected: RetryPolicy) -> None:
 )
 def test_bounds(annotations: Json, expected: tuple[float, float]) -> None:
     found = plan({}, annotations=annotations)
+    assert (found.rate, found.burst) == expected
+
+
+@pytest.mark.parametrize(
+    ("published", "annotations", "expected"),
+    [
+        pytest.param("2", {}, (2, 2), id="lower than the settings"),
+        pytest.param("0.5", {}, (0.5, 1), id="less than one a second"),
+        pytest.param("500", {}, (50, 100), id="higher"),
+        pytest.param("2", {"syncret.dev/requests-per-second": "20"}, (20, 2), id="the store says otherwise"),
+    ],
+)
+def test_limits_that_a_vendor_publishes(
+    published: str, annotations: Json, expected: tuple[float, float]
+) -> None:
+    found = plan({"token": published}, annotations=annotations)
     assert (found.rate, found.burst) == expected
 
 
