@@ -1,0 +1,174 @@
+"""Compiles and evaluates expressions, in a worker process.
+
+Programs are kept, since thousands of resources share a few expressions; no value outlives its call.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+from cel_expr_python import cel
+
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_list, is_object
+from syncret.daemon.core.exports.cel.ast import hints_of
+from syncret.daemon.core.exports.cel.environment import environment
+from syncret.daemon.core.exports.cel.failures import OUT_OF_MEMORY, TOO_DEEP, failure_of, quoted, refusal
+from syncret.daemon.core.exports.cel.messages import Checked, Evaluation, Result, Text
+from syncret.daemon.core.exports.cel.rewriting import escaped_names, rewritten
+from syncret.daemon.core.exports.problems import MOST_BYTES, Failure
+
+_PROGRAMS: Final = 2000
+_WHOLE: Final = range(-(2**63), 2**63)
+_HAS_ANOTHER_FORM: Final = re.compile(f"{TOO_DEEP}|undeclared reference to 'unwrap")
+_NO_JSON: Final = Failure("conversion", "the resource has numbers that no expression can hold", "write texts")
+_TOO_LARGE: Final = Failure("limit", f"the result has more than {MOST_BYTES} bytes", "write several objects")
+
+
+def check(text: Text) -> Checked:
+    """What is known of an expression."""
+    try:
+        compiled = _compiled(text.for_secret, text.source, frozenset[str]())
+    except MemoryError:
+        return Checked(failure=OUT_OF_MEMORY)
+    return Checked(failure=compiled) if isinstance(compiled, Failure) else compiled[1]
+
+
+@lru_cache(maxsize=_PROGRAMS)
+def _compiled(
+    for_secret: bool,  # noqa: FBT001  # a part of the key
+    source: str,
+    escaped: frozenset[str],
+) -> tuple[cel.Expression, Checked] | Failure:
+    """The program of an expression; `escaped`: those of its fields that are meant by their other names."""
+    space = environment(for_secret=for_secret)
+    try:
+        try:
+            program, tree = space.compile(rewritten(source, escaped) if escaped else source)
+        except RuntimeError as error:
+            if escaped or not _HAS_ANOTHER_FORM.search(str(error)):
+                raise
+            program, tree = space.compile(rewritten(source))
+    except RuntimeError as error:
+        return refusal(str(error), for_secret=for_secret)
+    return program, Checked(str(program.return_type()), tuple(sorted(hints_of(tree))))
+
+
+def evaluate(evaluation: Evaluation) -> list[Result]:
+    """The results of a resource's expressions, in their order."""
+    try:
+        resource = _sound(msgspec.json.decode(evaluation.resource))
+    except (MemoryError, RecursionError):
+        return [Result(failure=OUT_OF_MEMORY)] * len(evaluation.expressions)
+    except (OverflowError, ValueError):
+        return [Result(failure=_NO_JSON)] * len(evaluation.expressions)
+    inputs = _Inputs(resource, evaluation.secrets)
+    return [_result(each, inputs) for each in evaluation.expressions]
+
+
+class _Inputs:
+    """What the expressions of a resource may use, in the engine's own form, which is made once."""
+
+    def __init__(self, resource: Json, secrets: Mapping[str, str]) -> None:
+        self.resource: Final = resource
+        self._public: Final[Document] = {"self": resource, "resource": resource}
+        self._secret: Final[Document] = {**self._public, "secret": secrets, "secrets": secrets}
+        self._made: dict[bool, cel.Activation] = {}
+
+    def of(self, text: Text) -> cel.Activation:
+        """The variables of an expression."""
+        made = self._made.get(text.for_secret)
+        if made is None:
+            space = environment(for_secret=text.for_secret).evaluating
+            made = space.Activation(self._secret if text.for_secret else self._public)
+            self._made[text.for_secret] = made
+        return made
+
+    def forget(self) -> None:
+        """Let go of the engine's form, in which all results before stay, too."""
+        self._made.clear()
+
+
+def _result(text: Text, inputs: _Inputs) -> Result:
+    try:
+        return _evaluated(text, inputs)
+    except MemoryError:
+        inputs.forget()
+    try:  # it may have been the results before that left no room
+        return _evaluated(text, inputs)
+    except MemoryError:
+        inputs.forget()
+        return Result(failure=OUT_OF_MEMORY)
+
+
+def _evaluated(text: Text, inputs: _Inputs) -> Result:
+    escaped = escaped_names(text.source)
+    compiled = _compiled(text.for_secret, text.source, _absent(escaped, inputs.resource))
+    if isinstance(compiled, Failure):
+        return Result(failure=compiled)
+    try:
+        return _judged(compiled[0].eval(inputs.of(text)), text.source)
+    except RuntimeError as error:
+        return Result(failure=failure_of(str(error), text.source))
+    except TypeError:  # of a value that Python has no form for, such as an optional one
+        return Result(failure=_no_text("value of another type", text.source))
+
+
+def _judged(value: cel.Value, source: str) -> Result:
+    """The result as text, or as a mapping of texts: everything else is refused."""
+    kind = value.type().name()
+    if kind == "ERROR":
+        return Result(failure=failure_of(str(value.plain_value()), source))
+    if kind == "STRING":
+        text: str = value.plain_value()
+        return Result(failure=_TOO_LARGE) if _size(text) > MOST_BYTES else Result(text)
+    if not kind.startswith("MAP"):
+        return Result(failure=_no_text(kind, source))
+    found = dict[str, str]()
+    size = 0
+    for key, each in value.value().items():
+        inner = each.type().name()
+        if not isinstance(key, str) or inner != "STRING":
+            what = inner if isinstance(key, str) else "other keys"
+            return Result(failure=_no_text(f"map with {what.lower()}", source))
+        found[key] = each.plain_value()
+        size += _size(key) + _size(found[key])
+        if size > MOST_BYTES:
+            return Result(failure=_TOO_LARGE)
+    return Result(found)
+
+
+def _no_text(kind: str, source: str) -> Failure:
+    message = f"the result is a {kind.lower()}, not a string or a map of strings: {quoted(source)}"
+    return Failure("output_type", message, "convert it with string()")
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _absent(names: frozenset[str], resource: Json) -> frozenset[str]:
+    """Those of the names that no mapping of the resource has."""
+    missing = set(names)
+    waiting: list[Json] = [resource] if missing else []
+    while waiting and missing:
+        value = waiting.pop()
+        if is_object(value):
+            missing.difference_update(value)
+            waiting += value.values()
+        elif is_list(value):
+            waiting += value
+    return frozenset(missing)
+
+
+def _sound(value: Json) -> Json:
+    """The value as the engine takes it: whole numbers beyond its own are doubles, as in JSON."""
+    if is_object(value):
+        return {key: _sound(each) for key, each in value.items()}
+    if is_list(value):
+        return [_sound(each) for each in value]
+    if isinstance(value, int) and value not in _WHOLE:
+        return float(value)
+    return value

@@ -1,0 +1,50 @@
+"""Checks and evaluates expressions apart, in a worker process, those of many resources in one call."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+import msgspec
+
+from syncret.daemon.core.exports.cel import calls
+from syncret.daemon.core.exports.cel.messages import Checked, Evaluation, Result, Text
+from syncret.daemon.core.exports.problems import Failure
+from syncret.providers.errors import OverBudget
+from syncret.providers.work import Work
+
+A = TypeVar("A")
+
+_DOING: Final = "an expression"
+
+
+def check_all(texts: Sequence[Sequence[Text]], work: Work) -> list[list[Checked] | Failure]:
+    """What is known of the expressions of each resource; a failure where that alone is too much."""
+    return [
+        each if isinstance(each, Failure) else msgspec.convert(each, list[Checked])
+        for each in _apart(calls.check, texts, work)
+    ]
+
+
+def evaluate_all(evaluations: Sequence[Evaluation], work: Work) -> list[list[Result] | Failure]:
+    """The results of each resource's expressions; a failure where they alone are too much."""
+    return [
+        each if isinstance(each, Failure) else msgspec.convert(each, list[Result])
+        for each in _apart(calls.evaluate, evaluations, work)
+    ]
+
+
+def _apart(
+    function: Callable[[Sequence[A]], list[list[Checked]] | list[list[Result]]],
+    asked: Sequence[A],
+    work: Work,
+) -> list[list[Checked] | list[Result] | Failure]:
+    """The answers; one resource whose expressions end the process takes no other's answer with it."""
+    if not asked:
+        return []
+    try:
+        return [*work.apart(_DOING, function, asked)]
+    except OverBudget as error:
+        if work.spent:
+            raise
+        if len(asked) == 1:
+            return [Failure("limit", str(error), error.hint)]
+    return [answer for each in asked for answer in _apart(function, [each], work)]
