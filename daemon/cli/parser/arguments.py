@@ -79,6 +79,7 @@ def parser() -> ArgumentParser:
     add_operator(commands)
     _simulate(commands)
     _template(commands)
+    _evaluate(commands)
     _providers(commands)
     add_export(commands)
     return top
@@ -317,6 +318,34 @@ def _template(commands: Commands) -> None:
         help="all functions of an ExternalSecret's template (default), or only those of text/template",
     )
     command.add_argument("--check", action="store_true", help="parse only, print nothing")
+    settings(command)
+
+
+def _evaluate(commands: Commands) -> None:
+    command = add(
+        commands,
+        "evaluate",
+        "show what a resource's dynamic exports make",
+        "Takes one resource of any kind that has a spec.operatorSpec, and evaluates its expressions for "
+        "Secrets and ConfigMaps, in either spelling (dynamicSecrets or secretExpressions, dynamicConfigMaps "
+        "or configMapExpressions). Prints objects as manifests, problems on stderr; -o json has both, and "
+        "which secrets the resource's secret APIs would be asked for. Works offline. Exit code 1 if an "
+        "expression fails or its result is wrong, 2 if one is refused before anything would be called, or a "
+        "file cannot be read.",
+        "syncret evaluate -f redis.yaml --secrets keys.yaml",
+        "syncret evaluate -f redis.yaml --secrets keys.yaml -o json --show-values",
+    )
+    command.add_argument(
+        "-f", "--file", required=True, type=path, metavar="FILE", help="the manifest of the resource, or -"
+    )
+    command.add_argument(
+        "--secrets",
+        type=path,
+        metavar="FILE",
+        help="what its secret APIs would return: names and texts, or a Secret's manifest (default: none)",
+    )
+    output(command, "yaml", "json")
+    show_values(command)
     settings(command)
 
 
