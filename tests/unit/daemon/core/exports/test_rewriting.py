@@ -3,12 +3,23 @@
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.core.exports.cel import programs
+from syncret.daemon.core.exports.cel import parts, programs, rewriting
 from syncret.daemon.core.exports.cel.messages import Evaluation, Result, Text
 from syncret.daemon.core.exports.cel.rewriting import escaped_names, rewritten, unescaped
 from syncret.daemon.core.exports.export import encoded
+from tests.suites.corpus.runners.cases import corpus
 
 RESOURCE: Document = {"i": 55, "l": ["x", "y"], "a-b": "dash", "m": {"in": "word", "c.d": "dot"}, "n": None}
+
+
+def nested(depth: int) -> Document:
+    found: Document = {"v": "found"}
+    for _ in range(depth):
+        found = {"d": found}
+    return found
+
+
+RESOURCE["deep"] = nested(60)
 
 
 def evaluated(source: str, resource: Document = RESOURCE) -> Result:
@@ -46,6 +57,16 @@ def conditions(count: int, last: str = "'none'") -> str:
         pytest.param(
             "[self.?i, self.?nope, self.?i].unwrapOpt().size() == 2 ? 'two' : ''", "two", id="unwrapOpt"
         ),
+        pytest.param(f"string({' + '.join(['self.i'] * 50)} - 5)", str(50 * 55 - 5), id="sum of numbers"),
+        pytest.param(f"string(-{' - -'.join(['self.i'] * 40)})", str(38 * 55), id="differences"),
+        pytest.param(f"({' + '.join(['self.l'] * 40)}).join('')", "xy" * 40, id="sum of lists"),
+        pytest.param("self.deep" + ".d" * 60 + ".v", "found", id="fields"),
+        pytest.param("self['deep']" + "['d']" * 60 + "['v']", "found", id="indexes"),
+        pytest.param("self.?deep" + ".?d" * 60 + ".?v.orValue('no')", "found", id="optional fields"),
+        pytest.param("has(self.deep" + ".d" * 60 + ".w) ? 'yes' : 'no'", "no", id="has of many fields"),
+        pytest.param("'x'" + ".replace('x', 'xy')" * 60, "x" + "y" * 60, id="calls"),
+        pytest.param("(" * 60 + "'a'" + ")" * 60 + " + 'b'", "ab", id="brackets"),
+        pytest.param("self.l" + ".map(x, x)" * 40 + "[1]", "y", id="macros"),
         pytest.param("self.a__dash__b", "dash", id="escaped sign"),
         pytest.param("self.m.__in__ + self.m.c__dot__d", "worddot", id="escaped word"),
         pytest.param("has(self.a__dash__b) ? self.?a__dash__b.orValue('') : 'no'", "dash", id="asked for"),
@@ -72,10 +93,25 @@ def test_numbers_are_added_in_their_order() -> None:
     assert evaluated(f"string({' + '.join(numbers)})") == Result("20")
 
 
-def test_what_is_too_deep_all_the_same() -> None:
-    failure = evaluated("(" * 60 + "'a'" + ")" * 60).failure
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param("[" * 60 + "'a'" + "]" * 60, id="lists"),
+        pytest.param("self" + ".a" * 5000, id="very many fields"),
+        pytest.param("(" + " ? 'a' : (" * 400 + "'b'" + ")" * 401, id="conditions in conditions"),
+    ],
+)
+def test_what_is_too_deep_all_the_same(source: str) -> None:
+    failure = evaluated(source).failure
     assert failure is not None
-    assert failure.kind == "limit"
+    assert failure.kind in {"limit", "parse"}
+
+
+def test_repeated_conditions_do_not_grow_without_end() -> None:
+    source = "true"
+    for _ in range(60):
+        source = f"({source}) ? " + "'a' == 'b' : self.i == 1 ? " * 14 + "false : true"
+    assert len(rewritten(source)) <= max(len(source), 100_000)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +142,29 @@ def test_what_is_no_expression_stays_none(source: str) -> None:
         failure = programs.check(Text(for_secret=False, source=text)).failure
         assert failure is not None
         assert failure.kind in {"parse", "undeclared"}
+
+
+@pytest.mark.parametrize("chunk", [2, 3, 5])
+def test_every_expression_of_the_corpus_is_the_same(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut into pieces however small, it has the same type, result and failure, and needs the same secrets."""
+    for module in (rewriting, parts):
+        monkeypatch.setattr(module, "CHUNK", chunk)
+    changed = 0
+    for case in corpus(None).cases:
+        if case.file != "exports.json" or "expression" not in case.body or case.id.startswith("limit-"):
+            continue
+        source = case.body["expression"]
+        text, other = (Text(case.body["for"] == "secret", each) for each in (source, rewritten(source)))
+        changed += text.source.split() != other.source.split()
+        checked, again = programs.check(text), programs.check(other)
+        assert (checked.failure and checked.failure.kind) == (again.failure and again.failure.kind), source
+        assert (checked.hints, checked.type) == (again.hints, again.type), (source, other)
+        resource = encoded(case.body["resource"])
+        (came,), (came_again,) = (
+            programs.evaluate(Evaluation(resource, case.body["secrets"], (each,))) for each in (text, other)
+        )
+        assert came.value == came_again.value, (source, other)
+        assert (came.failure and came.failure.kind) == (came_again.failure and came_again.failure.kind), (
+            source
+        )
+    assert changed
