@@ -22,7 +22,7 @@ from syncret.providers.kit.golang.gjson.walk import find
 from syncret.providers.registry import Registry
 from syncret.providers.webhook import results
 from syncret.providers.work import Work
-from tests.suites.fuzz import daemons, grammar, large, managers, mutation, objects
+from tests.suites.fuzz import daemons, expressions, grammar, large, managers, mutation, objects
 from tests.suites.oracle.cases import paths
 from tests.suites.oracle.cases.templates import DELIMITERS
 from tests.support.canary import CANARY, leaks
@@ -144,5 +144,6 @@ TARGETS: Final[Mapping[str, Target]] = {
     "large": Target(large.make, large.give),
     "objects": Target(objects.make, objects.give, seconds=20.0),
     "answers": Target(managers.make, managers.give),
+    "exports": Target(expressions.make, expressions.give, apart=True),
     "daemon": Target(daemons.make, daemons.give, apart=True),
 }

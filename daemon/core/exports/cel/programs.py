@@ -1,11 +1,6 @@
-"""Compiles and evaluates expressions, in a worker process.
+"""Checks and evaluates expressions, in a worker process. No value outlives its call."""
 
-Programs are kept, since thousands of resources share a few expressions; no value outlives its call.
-"""
-
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -13,47 +8,28 @@ from cel_expr_python import cel
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
-from syncret.daemon.core.exports.cel.ast import hints_of
+from syncret.daemon.core.exports.cel.compiling import Programs
 from syncret.daemon.core.exports.cel.environment import environment
-from syncret.daemon.core.exports.cel.failures import OUT_OF_MEMORY, TOO_DEEP, failure_of, quoted, refusal
+from syncret.daemon.core.exports.cel.failures import OUT_OF_MEMORY, failure_of, quoted
 from syncret.daemon.core.exports.cel.messages import Checked, Evaluation, Result, Text
-from syncret.daemon.core.exports.cel.rewriting import escaped_names, rewritten
+from syncret.daemon.core.exports.cel.rewriting import escaped_names
 from syncret.daemon.core.exports.problems import MOST_BYTES, Failure
 
-_PROGRAMS: Final = 2000
 _WHOLE: Final = range(-(2**63), 2**63)
-_HAS_ANOTHER_FORM: Final = re.compile(f"{TOO_DEEP}|undeclared reference to 'unwrap")
 _NO_JSON: Final = Failure("conversion", "the resource has numbers that no expression can hold", "write texts")
 _TOO_LARGE: Final = Failure("limit", f"the result has more than {MOST_BYTES} bytes", "write several objects")
+
+_programs: Final = Programs()
 
 
 def check(text: Text) -> Checked:
     """What is known of an expression."""
     try:
-        compiled = _compiled(text.for_secret, text.source, frozenset[str]())
+        compiled = _programs.of(text, frozenset())
     except MemoryError:
+        _programs.clear()
         return Checked(failure=OUT_OF_MEMORY)
-    return Checked(failure=compiled) if isinstance(compiled, Failure) else compiled[1]
-
-
-@lru_cache(maxsize=_PROGRAMS)
-def _compiled(
-    for_secret: bool,  # noqa: FBT001  # a part of the key
-    source: str,
-    escaped: frozenset[str],
-) -> tuple[cel.Expression, Checked] | Failure:
-    """The program of an expression; `escaped`: those of its fields that are meant by their other names."""
-    space = environment(for_secret=for_secret)
-    try:
-        try:
-            program, tree = space.compile(rewritten(source, escaped) if escaped else source)
-        except RuntimeError as error:
-            if escaped or not _HAS_ANOTHER_FORM.search(str(error)):
-                raise
-            program, tree = space.compile(rewritten(source))
-    except RuntimeError as error:
-        return refusal(str(error), for_secret=for_secret)
-    return program, Checked(str(program.return_type()), tuple(sorted(hints_of(tree))))
+    return Checked(failure=compiled) if isinstance(compiled, Failure) else compiled.checked
 
 
 def evaluate(evaluation: Evaluation) -> list[Result]:
@@ -96,6 +72,7 @@ def _result(text: Text, inputs: _Inputs) -> Result:
         return _evaluated(text, inputs)
     except MemoryError:
         inputs.forget()
+        _programs.clear()
     try:  # it may have been the results before that left no room
         return _evaluated(text, inputs)
     except MemoryError:
@@ -105,11 +82,11 @@ def _result(text: Text, inputs: _Inputs) -> Result:
 
 def _evaluated(text: Text, inputs: _Inputs) -> Result:
     escaped = escaped_names(text.source)
-    compiled = _compiled(text.for_secret, text.source, _absent(escaped, inputs.resource))
+    compiled = _programs.of(text, _absent(escaped, inputs.resource))
     if isinstance(compiled, Failure):
         return Result(failure=compiled)
     try:
-        return _judged(compiled[0].eval(inputs.of(text)), text.source)
+        return _judged(compiled.program.eval(inputs.of(text)), text.source)
     except RuntimeError as error:
         return Result(failure=failure_of(str(error), text.source))
     except TypeError:  # of a value that Python has no form for, such as an optional one

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from syncret.daemon.core.exports.cel.compiling import MOST_KEPT, Programs
 from syncret.daemon.core.exports.cel.messages import Evaluation, Result, Text
 from syncret.daemon.core.exports.evaluation import check_all, evaluate_all
 from syncret.daemon.core.exports.problems import Failure
@@ -133,6 +134,31 @@ def test_the_daemon_itself_never_loads_the_engine() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (0, "{'k': 'a'}\n")
+
+
+def test_the_programs_that_are_kept_have_a_limit() -> None:
+    programs = Programs()
+    texts = [Text(for_secret=False, source=f"'{number}{'a' * 9_000}'") for number in range(60)]
+    for text in texts:
+        programs.of(text, frozenset())
+    assert programs.size <= MOST_KEPT
+    kept = programs.size
+    assert programs.of(texts[-1], frozenset()) is programs.of(texts[-1], frozenset())
+    assert programs.size == kept
+    long = Text(for_secret=False, source="'" + "a" * 90_000 + "'")
+    assert programs.of(long, frozenset()) is not programs.of(long, frozenset())
+    programs.clear()
+    assert programs.size == 0
+
+
+@pytest.mark.slow
+def test_many_large_expressions_take_no_memory_from_others(threads: WorkThreads) -> None:
+    for number in range(100):
+        source = f"('{number}' == self.a" + " && self.b[0]" * 1500 + ") ? 'a' : 'b'"
+        check_all([[Text(for_secret=False, source=source)]], threads.new_work())
+    source = "string(self.l.map(x, x).size())"
+    asked = evaluation(source, resource=b'{"l": [' + b"1, " * 1999 + b"1]}")
+    assert kinds(evaluate_all([asked], threads.new_work())) == [["2000"]]
 
 
 def test_nothing_of_a_call_is_kept_for_the_next(threads: WorkThreads) -> None:

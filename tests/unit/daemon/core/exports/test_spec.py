@@ -41,6 +41,7 @@ def classes(found: Export) -> Sequence[str]:
         pytest.param({**ENTRY, "value": "{'a': 'b'}"}, "output_type .value", id="map as a text"),
         pytest.param({"name": "o", "valueMap": "'a'"}, "output_type .valueMap", id="text as a map"),
         pytest.param({**ENTRY, "value": "1"}, "output_type .value", id="number as a text"),
+        pytest.param({"name": "o", "valueMap": "{{}: 'a'}"}, "output_type .valueMap", id="map as a key"),
         pytest.param(
             {**ENTRY, "labels": {"a/b/c": "'x'"}}, 'invalid_entry .labels["a/b/c"]', id="label's key"
         ),
