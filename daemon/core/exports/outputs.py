@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from syncret.config.fields import Json
 from syncret.config.meta import Document, member
 from syncret.config.schema.metadata_rules import is_label_value
+from syncret.daemon.core.exports.cel.failures import is_written
 from syncret.daemon.core.exports.cel.messages import Result
 from syncret.daemon.core.exports.plan import no_key
 from syncret.daemon.core.exports.problems import MOST_BYTES, ExportProblem, Failure, ProblemClass, failed
@@ -137,25 +138,32 @@ class _Maker:
             self._fail(expression.path, Failure("empty_output", "the result is an empty map"))
         bad = [key for key in values if not is_key(key)]
         if bad:
-            named = ", ".join(repr(key) for key in bad)
+            named = self._named(bad, expression)
             hint = "use letters, digits, '-', '_' and '.', at most 253"
             self._fail(expression.path, Failure("bad_key", f"no object can have the key {named}", hint))
         twice = [key for key in values if key in made.data]
         if twice:
-            message = (
-                f"the {made.output.kind} {made.output.name} gets more than once: {', '.join(sorted(twice))}"
-            )
+            named = self._named(twice, expression)
+            message = f"the {made.output.kind} {made.output.name} gets more than once: {named}"
             self._fail(expression.path, Failure("collision", message, "make other keys"))
         self._put(made, values, expression)
 
     def _put(self, made: Made, values: Mapping[str, str], expression: Expression) -> None:
         empty = [key for key, value in values.items() if not value]
         if empty:
-            message = f"the result is an empty text, for {', '.join(empty)}"
+            message = f"the result is an empty text, for {self._named(empty, expression)}"
             self._fail(
                 expression.path, Failure("empty_output", message, "use `.?name.orValue(...)` with a default")
             )
         made.data |= values
+
+    def _named(self, keys: Sequence[str], expression: Expression) -> str:
+        """Keys in a message: one that may be made of a secret is named only if the author wrote it."""
+        source = expression.text.source if expression.path in self._secretive else None
+        shown = [repr(key) for key in sorted(keys) if source is None or is_written(key, source)]
+        if len(shown) < len(keys):
+            shown.append("a key that is made of a secret")
+        return ", ".join(shown)
 
     def mark(self, entry: Entry) -> None:
         """The annotations and labels of an entry."""

@@ -116,7 +116,7 @@ def failure_of(text: str, source: str) -> Failure:
     for pattern, failure in _RUN_PATTERNS:
         if pattern.search(text):
             missing = _MISSING.search(text)
-            if missing and _is_written(missing[1], source):
+            if missing and is_written(missing[1], source):
                 return _quoting(failure, f"there is no key {missing[1]}", source)
             return _quoting(failure, failure.message, source)
     return _quoting(Failure("function_error", ""), "the evaluation failed", source)
@@ -126,7 +126,7 @@ def _quoting(failure: Failure, message: str, source: str) -> Failure:
     return Failure(failure.kind, f"{message}: {quoted(source)}", failure.hint)
 
 
-def _is_written(key: str, source: str) -> bool:
+def is_written(key: str, source: str) -> bool:
     """Whether the author wrote this key: then it is no value."""
     return bool(key) and re.search(rf"(?<!\w){re.escape(key)}(?!\w)", source) is not None
 

@@ -49,9 +49,9 @@ def test_an_object_belongs_to_its_resource() -> None:
 @pytest.mark.parametrize(
     ("entries", "expected"),
     [
-        pytest.param([mapped("{'k': 'y'}"), entry("'x'")], "collision: k", id="a map that stands first"),
+        pytest.param([mapped("{'k': 'y'}"), entry("'x'")], "collision: 'k'", id="a map that stands first"),
         pytest.param(
-            [mapped("{'b': 'x', 'a': 'y'}"), mapped("{'a': 'z', 'b': 'z'}")], "collision: a, b", id="maps"
+            [mapped("{'b': 'x', 'a': 'y'}"), mapped("{'a': 'z', 'b': 'z'}")], "collision: 'a', 'b'", id="maps"
         ),
         pytest.param([entry("'x'", labels={"l": "'a b'"})], "bad_label", id="label"),
         pytest.param([entry("'x'", labels={"l": "secret.n"})], "bad_label", id="long label"),
@@ -101,6 +101,23 @@ def test_numbers_beyond_those_of_the_engine_are_doubles() -> None:
 def test_which_marks_come_of_secrets() -> None:
     (made,) = exported(entry("'x'", annotations={"a": "secret.a", "b": "'b'"})).made
     assert made.secret_marks == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        pytest.param(
+            [mapped("{secret.a + ' ': 'x', 'a b': 'y'}")], "'a b', a key that is made", id="bad key"
+        ),
+        pytest.param([mapped("{secret.a: ''}")], "for a key that is made of a secret", id="empty text"),
+        pytest.param([mapped("{secret.a: 'x'}")] * 2, "a key that is made of a secret", id="collision"),
+        pytest.param([mapped("{'k': secret.none}")], "there is no key none", id="missing"),
+    ],
+)
+def test_no_message_names_a_key_that_is_a_secret(entries: list[Document], expected: str) -> None:
+    found = exported(*entries)
+    assert expected in found.problems[0].message
+    assert CANARY not in repr(found.problems)
 
 
 @pytest.mark.parametrize(
