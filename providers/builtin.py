@@ -1,4 +1,4 @@
-"""The built-in providers and generators, by name. Each is imported on first use."""
+"""The built-in providers and generators, by name, and secret APIs. Each is imported on first use."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -72,3 +72,6 @@ GENERATORS: Final[Mapping[str, str]] = {
     "Webhook": "syncret.providers.webhook.generator:GENERATOR",
 }
 """The kind of a generator resource, and the address of its Generator."""
+
+SECRET_APIS: Final[Mapping[str, str]] = {}
+"""The end of the API groups of a vendor's resources, and the address of its SecretApis."""

@@ -8,11 +8,14 @@ that two distributions offer is refused, since the provider of a store receives 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from syncret.config.catalog import BrokenEntry, SpecType
 from syncret.providers import builtin
 from syncret.providers.contract import Generator, Provider
+
+if TYPE_CHECKING:  # only exports of resources need them
+    from syncret.providers.secret_apis import SecretApis
 
 T = TypeVar("T", bound=Provider[Any] | Generator[Any])
 
@@ -167,9 +170,11 @@ class Registry:
         stores: Mapping[str, str] = builtin.STORES,
         generators: Mapping[str, str] = builtin.GENERATORS,
         entry_points: EntryPoints = installed,
+        secret_apis: Mapping[str, str] = builtin.SECRET_APIS,
     ) -> None:
         self._providers = _Table[Provider[Any]]("provider", Provider, stores, entry_points)
         self._generators = _Table[Generator[Any]]("generator", Generator, generators, entry_points)
+        self._secret_apis = secret_apis
 
     def provider(self, name: str) -> Provider[Any]:
         """The provider of one name. Raises UnknownName (a KeyError) or BrokenEntry."""
@@ -178,6 +183,15 @@ class Registry:
     def generator_type(self, kind: str) -> Generator[Any]:
         """The generator of one kind. Raises UnknownName (a KeyError) or BrokenEntry."""
         return self._generators.get(kind)
+
+    def secret_apis(self, group: str) -> "SecretApis | None":
+        """The secret APIs of the vendor whose resources are of that API group; None if there are none."""
+        for suffix, address in self._secret_apis.items():
+            if group == suffix or group.endswith(f".{suffix}"):
+                module, _, attribute = address.partition(":")
+                found: SecretApis = getattr(import_module(module), attribute)
+                return found
+        return None
 
     def store_names(self) -> Collection[str]:
         return _Names(self._providers)

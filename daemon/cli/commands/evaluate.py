@@ -24,6 +24,7 @@ from syncret.daemon.core.exports.export import Export, export
 from syncret.daemon.core.exports.outputs import Made
 from syncret.daemon.core.redact import REDACTED, redacted
 from syncret.daemon.engine.work import WorkLimits, WorkThreads
+from syncret.providers.errors import Malformed
 
 API_VERSION: Final = "syncret.dev/v1alpha1"
 
@@ -37,7 +38,11 @@ def run(options: Namespace) -> int:
     except ConfigError as error:
         print_file_problems(error)
         return INVALID
-    found = _exported(resource, secrets, settings)
+    try:
+        found = _exported(resource, secrets, settings)
+    except Malformed as error:  # there is no engine
+        print_problem(sys.stderr, options.file, Problem(path="", message=str(error), hint=error.hint))
+        return INVALID
     items = [_shown(each, resource, show_values=options.show_values) for each in found.made]
     if options.output == "json":
         print_json(_report(found, items), indent=2)

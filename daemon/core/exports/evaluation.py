@@ -1,6 +1,8 @@
 """Checks and evaluates expressions apart, in a worker process, those of many resources in one call."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
 from typing import Final, TypeVar
 
 import msgspec
@@ -8,16 +10,36 @@ import msgspec
 from syncret.daemon.core.exports.cel import calls
 from syncret.daemon.core.exports.cel.messages import Checked, Evaluation, Result, Text
 from syncret.daemon.core.exports.problems import Failure
-from syncret.providers.errors import OverBudget
+from syncret.providers.errors import Malformed, OverBudget
 from syncret.providers.work import Work
 
 A = TypeVar("A")
 
 _DOING: Final = "an expression"
+_ENGINE: Final = "cel_expr_python"
+
+
+@cache
+def has_engine() -> bool:
+    """Whether the engine of CEL is installed; it is not loaded."""
+    return find_spec(_ENGINE) is not None
+
+
+def no_engine() -> Malformed:
+    """There is no engine: everything but exports works."""
+    return Malformed(
+        "the engine for the expressions of exports, cel-expr-python, is not installed",
+        hint="install syncret with its extra: syncret[exports]; there are wheels for Linux with glibc",
+    )
 
 
 def check_all(texts: Sequence[Sequence[Text]], work: Work) -> list[list[Checked] | Failure]:
-    """What is known of the expressions of each resource; a failure where that alone is too much."""
+    """What is known of the expressions of each resource; a failure where that alone is too much.
+
+    Raises Malformed without the engine.
+    """
+    if not has_engine():
+        raise no_engine()
     return [
         each if isinstance(each, Failure) else msgspec.convert(each, list[Checked])
         for each in _apart(calls.check, texts, work)

@@ -11,7 +11,10 @@ from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.exports import commanded, mismatches
 from tests.suites.corpus.runners.outcome import ran, settle
 
-pytestmark = pytest.mark.conformance(lane="syncret evaluate", files=("exports.json",), sample=40)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.conformance(lane="syncret evaluate", files=("exports.json",), sample=40),
+]
 
 
 def test_evaluate(case: Case, tmp_path: Path) -> None:

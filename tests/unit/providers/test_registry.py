@@ -206,3 +206,13 @@ def test_what_is_built_in_needs_no_look_at_other_distributions() -> None:
     assert registry.provider("vault").name == "vault"
     assert "vault" in registry.store_names()
     assert "Password" in registry.generator_kinds()
+
+
+def test_secret_apis_are_found_by_the_end_of_the_group() -> None:
+    registry = Registry(secret_apis={"example.com": "tests.unit.providers.test_registry:SECRET_APIS"})
+    assert registry.secret_apis("storage.example.com") is SECRET_APIS
+    assert registry.secret_apis("example.com") is SECRET_APIS
+    assert registry.secret_apis("notexample.com") is None
+
+
+SECRET_APIS = object()

@@ -8,6 +8,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.daemon.cli.main import main
+from syncret.daemon.core.exports import evaluation
 
 RESOURCE: Final = """\
 apiVersion: cache.azure.com/v1api20230801
@@ -118,3 +119,9 @@ def test_files_that_are_no_use(
     captured = capsys.readouterr()
     assert captured.out == ""
     assert expected in captured.err
+
+
+def test_without_the_engine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "has_engine", lambda: False)
+    assert main(["evaluate", "-f", "redis.yaml"]) == 2
+    assert "install syncret with its extra: syncret[exports]" in capsys.readouterr().err

@@ -20,7 +20,7 @@ SLOW: Final = "self.l.map(x, self.l.map(y, self.l.map(z, x))).size() > 0 ? 'a' :
 DOUBLED: Final = "'a'.replace('', 'abcdefghijklmnopqrstuvwxyz')"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def threads() -> Iterator[WorkThreads]:
     threads = WorkThreads(WorkLimits(call=60.0))
     yield threads
@@ -41,6 +41,7 @@ def kinds(found: list[list[Result] | Failure]) -> list[object]:
 LARGE: Final = b'{"s": "' + b"a" * 3000 + b'", "l": [' + b"1, " * 399 + b"1]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [
@@ -63,6 +64,7 @@ def test_what_asks_for_too_much_fails_alone(threads: WorkThreads, source: str) -
     assert kinds(evaluate_all(asked[:1], threads.new_work())) == [["first"]]
 
 
+@pytest.mark.slow
 def test_the_results_before_leave_room(threads: WorkThreads) -> None:
     """The engine keeps what an expression made until the resource is done: this is the memory of three."""
     source = "string(self.l.map(x, x).size())"
@@ -70,6 +72,7 @@ def test_the_results_before_leave_room(threads: WorkThreads) -> None:
     assert kinds(evaluate_all([asked], threads.new_work())) == [["3000"] * 8]
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_ended() -> None:
     """The engine counts only rounds: one that copies a long list each time takes seconds."""
     threads = WorkThreads(WorkLimits(call=1.0))
@@ -84,6 +87,7 @@ def test_what_takes_too_long_is_ended() -> None:
     assert "templateTimeout" in found[0].message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "kind"),
     [
@@ -121,6 +125,7 @@ def test_a_budget_that_is_spent_is_no_verdict_on_expressions(threads: WorkThread
         evaluate_all([evaluation("'a'")], work)
 
 
+@pytest.mark.slow
 def test_the_daemon_itself_never_loads_the_engine() -> None:
     code = (
         "import sys; from syncret.daemon.core.exports import export; "
