@@ -24,8 +24,9 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, ObjectRef, is_list, is_object
 from syncret.config.paths import parse as parse_path
 from syncret.config.paths import write as write_path
-from syncret.config.text.yaml import LIMITS, Limits, ParsedDocument, parse_text
+from syncret.config.text.yaml import LIMITS, ParsedDocument, parse_text
 from syncret.config.text.yaml_lines import Lines
+from syncret.config.text.yaml_values import Limits
 
 PIPE_TIMEOUT: Final = 10.0
 """Seconds to wait for a writer of a pipe; a shell's `<(command)` has one from the start."""

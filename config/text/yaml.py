@@ -5,7 +5,6 @@ nesting and aliases are bounded. The line of a field is looked up in the text on
 """
 
 import re
-import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import chain
@@ -19,7 +18,8 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
 from syncret.config.text.json import json_values
 from syncret.config.text.yaml_lines import Lines
-from syncret.config.text.yaml_nodes import Composer, Constructor, Fault, compose, resolve
+from syncret.config.text.yaml_scalars import Fault, resolve
+from syncret.config.text.yaml_values import Limits, build
 
 _MARKER: Final = re.compile(
     rb"\n---(?=\s|\Z)"
@@ -27,9 +27,6 @@ _MARKER: Final = re.compile(
 # Possessive quantifiers: the text is untrusted, and nothing may be matched a second time in another way.
 _NOTHING: Final = re.compile(r"(?:---)?+(?:\s++|#[^\n]*+)*+(?:\.\.\.)?+\s*+")
 _DIRECTIVES: Final = re.compile(r"(?:\s++|[#%][^\n]*+)*+")
-_OPENERS: Final = ("[", "{", "- ", "-\t", "? ", "?\t")
-_SEPARATORS: Final = ("\n", "\r", ",", ":", *_OPENERS)
-_SUSPICIOUS: Final = 1000
 _QUOTE_IT: Final = "quote values that begin with a special character or hold ': ' or ' #'"
 _REMEDIES: Final = {
     "expected key": "indent all fields of one object by the same number of spaces",
@@ -46,19 +43,6 @@ _REMEDIES: Final = {
 }
 """The remedy by words of libyaml's message."""
 _NEVER_WRAP: Final = 2**31 - 1
-
-
-class Limits(NamedTuple):
-    """Bounds: documents as large as an API server accepts; `aliased` bounds what YAML aliases repeat.
-
-    A value takes some 400 bytes while a document is read, however short it is: so they are bounded too.
-    """
-
-    file: int = 32 * 1024 * 1024
-    document: int = 3 * 1024 * 1024
-    values: int = 250_000
-    aliased: int = 100_000
-    depth: int = 100
 
 
 LIMITS: Final = Limits()
@@ -148,11 +132,8 @@ def _split(data: bytes) -> Iterator[tuple[int, str]]:
 def _yaml_document(text: str, line: int, limits: Limits) -> ParsedDocument:
     if len(text) > limits.document:
         return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
-    constructor = Constructor(aliased=limits.aliased, depth=limits.depth, has_anchors="&" in text)
     try:
-        check_shape(text, limits.depth, limits.values)
-        node = compose(text)
-        value = None if node is None else constructor.value(node)
+        built = build(text, limits)
     except yaml.reader.ReaderError as error:
         place = line + text.count("\n", 0, error.position)
         message = f"has a character that YAML does not allow (#x{error.character:02x})"
@@ -166,12 +147,11 @@ def _yaml_document(text: str, line: int, limits: Limits) -> ParsedDocument:
         return _failed(text, place, f"is not valid YAML: {error.problem}", hint)
     except Fault as fault:
         return _failed(text, line + fault.line, fault.message, fault.hint)
-    first = line if node is None else line + node.start_mark.line
     problems = tuple(
         Problem(path=path, message="the key appears twice", hint="remove one of them", line=line + place)
-        for path, place in constructor.duplicates
+        for path, place in built.duplicates
     )
-    return ParsedDocument(first, value, problems, Lines(text, line))
+    return ParsedDocument(line + built.line, built.value, problems, Lines(text, line))
 
 
 def _remedy(problem: str) -> str:
@@ -182,26 +162,6 @@ def _remedy(problem: str) -> str:
 def _begins_with_tab(text: str, line: int) -> bool:
     lines = text.split("\n", line + 1)
     return line < len(lines) and lines[line].lstrip(" ").startswith("\t")
-
-
-def check_shape(text: str, depth: int, values: int = sys.maxsize) -> None:
-    """Refuse what is nested too deep, for libyaml composes recursively, and would crash; and too many values.
-
-    Only the first document is checked. Raises Fault, or yaml.YAMLError.
-    """
-    is_deep = sum(map(text.count, _OPENERS)) >= _SUSPICIOUS
-    if not is_deep and 2 * sum(map(text.count, _SEPARATORS)) < values:  # a key may lack its value
-        return
-    level = count = 0
-    parser = Composer(text)
-    while (event := parser.get_event()) is not None and not isinstance(event, yaml.DocumentEndEvent):
-        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        count += isinstance(event, yaml.NodeEvent)
-        if level > depth or count > values:
-            line = event.start_mark.line if event.start_mark is not None else 0
-            if level > depth:
-                raise Fault(f"is nested deeper than {depth} levels", line, "write it flatter")
-            raise Fault(f"has too many values: more than {values}", line, "split it into several documents")
 
 
 def _json_document(

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import cast
 
 import yaml
+from yaml._yaml import CParser
 from yaml.error import Mark
 from yaml.events import (
     CollectionEndEvent,
@@ -22,7 +23,7 @@ from yaml.events import (
 )
 
 from syncret.config.paths import parse
-from syncret.config.text.yaml_nodes import Composer, Fault, key_text, scalar_node
+from syncret.config.text.yaml_scalars import Fault, key_text
 
 
 class Lines:
@@ -118,7 +119,7 @@ class _Search:
     """One pass over the events of a text. Raises yaml.YAMLError where the text is no YAML."""
 
     def __init__(self, text: str) -> None:
-        self._parser = Composer(text)
+        self._parser = CParser(text)
 
     def find(self, document: _Field) -> None:
         """Note the line of each field that is there; the first counts if a key appears twice."""
@@ -180,7 +181,7 @@ class _Search:
             self._skip(key)
             return ""
         try:
-            return key_text(scalar_node(key))
+            return key_text(key)
         except Fault:
             return ""
 

@@ -17,7 +17,7 @@ from syncret.config.meta import Document, ObjectRef, is_list, is_object
 from syncret.config.paths import join, write
 from syncret.config.resources.kinds import CONFIG_MAP, SECRET
 from syncret.config.resources.templates import Template, TemplateFrom, TemplateSource
-from syncret.config.text.yaml_nodes import float_text
+from syncret.config.text.yaml_scalars import float_text
 from syncret.daemon.core import conversion
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.work import Work

@@ -10,7 +10,7 @@ import pytest
 
 from syncret.config.manifests import loader
 from syncret.config.manifests.loader import LoadedDocument, load, read_bounded, unreadable
-from syncret.config.text.yaml import Limits
+from syncret.config.text.yaml_values import Limits
 
 
 def manifest(name: str, kind: str = "Secret", extra: str = "") -> str:

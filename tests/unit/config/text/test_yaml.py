@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from syncret.config.fields import Json
-from syncret.config.text.yaml import Limits, ParsedDocument, parse_text
+from syncret.config.meta import is_object
+from syncret.config.text.yaml import ParsedDocument, parse_text
 from syncret.config.text.yaml_lines import Lines
+from syncret.config.text.yaml_values import Limits
 
 BOMB = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
     f"{here}: &{here} [{','.join([f'*{before}'] * 9)}]\n"
@@ -127,11 +129,16 @@ def test_a_merge_wins_over_what_stands_before_it_as_an_api_server_reads_it() -> 
         pytest.param("a: !!int x", 1, "the value is not a valid int", id="wrong tag"),
         pytest.param("a: !!binary é", 1, "!!binary takes text in base64", id="wrong binary"),
         pytest.param("a: {<<: 5}", 1, "a merge key takes a mapping, or a list of mappings", id="wrong merge"),
+        pytest.param("? *x\n: 1", 1, "is not valid YAML: found undefined alias", id="alias as a key"),
+        pytest.param(
+            "a: &x {b: 1}\n? *x\n: 1", 2, "a key must be a string, not a mapping or a list", id="key"
+        ),
+        pytest.param("a: 1\r---\rb: 2", 1, "is not valid YAML: but found another document", id="two"),
         pytest.param("a: &x [*x]", 1, "an alias refers to a value that contains it", id="recursive alias"),
-        pytest.param(BOMB, 1, "aliases repeat too many values", id="alias bomb"),
+        pytest.param(BOMB, 6, "aliases repeat too many values", id="alias bomb"),
         pytest.param(
             "a: &a " + "x" * 10_000 + "\nb: [" + "*a, " * 1_000 + "]",
-            1,
+            2,
             "aliases repeat too many values",
             id="long",
         ),
@@ -371,3 +378,15 @@ def test_samples_are_read(request: pytest.FixtureRequest) -> None:
     samples = Path(request.config.rootpath, "config", "samples").rglob("*.yaml")
     for sample in samples:
         assert all(each.problems == () for each in parsed(sample.read_bytes()))
+
+
+def test_an_anchor_may_be_set_again_as_for_kubernetes() -> None:
+    (one,) = parsed("a: &x 1\nb: *x\nc: &x [2]\nd: *x\n? &k key\n: *k")
+    assert (one.value, one.problems) == ({"a": 1, "b": 1, "c": [2], "d": [2], "key": "key"}, ())
+
+
+def test_what_aliases_repeat_is_not_shared() -> None:
+    (one,) = parsed("a: &x {b: [1]}\nc: *x")
+    assert is_object(one.value)
+    assert one.value["a"] == one.value["c"]
+    assert one.value["a"] is not one.value["c"]

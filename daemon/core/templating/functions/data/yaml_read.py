@@ -5,11 +5,11 @@ import re
 from typing import Final, cast
 
 import yaml
+from yaml._yaml import CParser
 from yaml.reader import ReaderError
 from yaml.scanner import ScannerError
 
-from syncret.config.text.yaml import check_shape
-from syncret.config.text.yaml_nodes import Fault, float_key
+from syncret.config.text.yaml_scalars import float_key
 from syncret.daemon.core.templating.functions.data.casts import parse_float, parse_literal
 from syncret.daemon.core.templating.functions.text.encoding import BadEncoding, decode_base64
 from syncret.daemon.core.templating.functions.text.layout import has_stray_bytes, runes
@@ -32,6 +32,8 @@ _SLASH: Final = re.compile(r'"(?:[^\\]|\\[^/])*\\/')
 
 _UNKNOWN_ESCAPE: Final = "found unknown escape character"
 _MOST_LEVELS: Final = 100
+_OPENERS: Final = ("[", "{", "- ", "-\t", "? ", "?\t")
+_SUSPICIOUS: Final = 1000
 _NODE_SIZE: Final = 60
 _CHARACTER_SIZE: Final = 2
 _SHARE: Final = 8
@@ -98,7 +100,8 @@ def _compose(budget: Budget, text: str) -> tuple[yaml.Node | None, str]:
 def _try_compose(text: str) -> tuple[yaml.Node | None, str, int]:
     """The node; or the problem, and the position of an unknown escape."""
     try:
-        check_shape(text, _MOST_LEVELS)
+        if _is_deep(text):
+            return None, "yaml: nested too deeply", len(text)
         loader = _Loader(text)
         try:
             return (loader.get_node() if loader.check_node() else None), "", 0
@@ -107,13 +110,24 @@ def _try_compose(text: str) -> tuple[yaml.Node | None, str, int]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark if error.problem == _UNKNOWN_ESCAPE else None
         return None, f"yaml: {_line_of(error)}{error.problem}", mark.index if mark is not None else len(text)
-    except Fault:
-        problem = "yaml: nested too deeply"
     except ReaderError:
         problem = "yaml: control characters are not allowed"
     except (yaml.YAMLError, RecursionError, ValueError):
         problem = "yaml: the document cannot be read"
     return None, problem, len(text)
+
+
+def _is_deep(text: str) -> bool:
+    """Whether too many levels are nested: libyaml makes nodes recursively, and would crash."""
+    if sum(map(text.count, _OPENERS)) < _SUSPICIOUS:
+        return False
+    level = 0
+    parser = CParser(text)
+    while (event := parser.get_event()) is not None and not isinstance(event, yaml.DocumentEndEvent):
+        level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if level > _MOST_LEVELS:
+            return True
+    return False
 
 
 def _line_of(error: yaml.MarkedYAMLError) -> str:
