@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.kinds import KINDS, switched_off
+from syncret.config.resources.kinds import KINDS
+from syncret.config.resources.switches import switched_off
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan import fan_out
 from syncret.daemon.core.plan.actions import Action, Options

@@ -11,6 +11,7 @@ from syncret.config.meta import GroupKind, Metadata, ObjectRef, shared
 GROUP = "external-secrets.io"
 GENERATORS_GROUP = "generators.external-secrets.io"
 OPERATOR_GROUP = "operator.openshift.io"
+SYNCRET_GROUP = "syncret.dev"
 GENERATORS_API = f"{GENERATORS_GROUP}/v1alpha1"
 SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"

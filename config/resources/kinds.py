@@ -7,22 +7,28 @@ model is imported when its first document is read.
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, get_origin
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_origin
 
 from msgspec import Meta, Struct
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.config.resources.base import GENERATORS_GROUP, GROUP, OPERATOR_GROUP, Resource, WebhookRule
+from syncret.config.resources.base import (
+    GENERATORS_GROUP,
+    GROUP,
+    OPERATOR_GROUP,
+    SYNCRET_GROUP,
+    Resource,
+    WebhookRule,
+)
 
-if TYPE_CHECKING:  # the settings take time to import, and most that ask for kinds need none
-    from syncret.config.settings import Process, Settings
-
-Role: TypeAlias = Literal["store", "sync", "push", "fan_out", "generator", "record", "core", "install"]
+Role: TypeAlias = Literal[
+    "store", "sync", "push", "fan_out", "generator", "record", "core", "install", "delivery"
+]
 """What a kind is for: `sync` reads values from stores and `push` writes them there, `fan_out` creates objects
-in many namespaces, `record` keeps what a generator made, `install` says what the operator installs, `core` is
-one of Kubernetes' own kinds."""
+in many namespaces, `record` keeps what a generator made, `install` says what the operator installs,
+`delivery` what becomes of values on a host, `core` is one of Kubernetes' own kinds."""
 
 Values: TypeAlias = Literal["none", "data", "embedded"]
 """Where secret values can be in an object: nowhere, in its data, or somewhere in its spec."""
@@ -83,7 +89,8 @@ class Kind(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def plural(self) -> str:
         """The name in the path of an API request."""
-        return f"{self.kind.lower()}s"
+        name = self.kind.lower()
+        return f"{name[:-1]}ies" if name.endswith("ry") else f"{name}s"
 
     @property
     def field(self) -> str:
@@ -272,6 +279,16 @@ EXTERNAL_SECRETS_MANAGER: Final = Kind(
     short_names=("esm", "externalsecretsmanager", "esmanager"),
 )
 
+DELIVERY: Final = Kind(
+    group=SYNCRET_GROUP,
+    kind="Delivery",
+    role="delivery",
+    versions=_V1ALPHA1,
+    model_at="syncret.config.resources.delivery.delivery:Delivery",
+    check_at="syncret.config.resources.delivery.rules:check",
+    short_names=("dlv",),
+)
+
 KINDS: Final = (
     *(EXTERNAL_SECRET, PUSH_SECRET, SECRET_STORE, CLUSTER_SECRET_STORE),
     *(CLUSTER_EXTERNAL_SECRET, CLUSTER_PUSH_SECRET, CLUSTER_GENERATOR, GENERATOR_STATE),
@@ -282,16 +299,18 @@ KINDS: Final = (
 OPERATOR_KINDS: Final = (EXTERNAL_SECRETS_CONFIG, EXTERNAL_SECRETS_MANAGER)
 """The kinds of the operator: validated like the others, and nothing to a daemon."""
 
+HOST_KINDS: Final = (DELIVERY,)
+"""The kinds of hosts and sidecars: a daemon that writes to a cluster neither watches nor judges them."""
+
 SHOWN: Final = tuple(kind for kind in KINDS if kind.metrics_prefix)
 """The kinds that `status`, `explain` and the metrics show."""
 
-OUR_GROUPS: Final = frozenset(kind.group for kind in KINDS if kind.role != "core")
+OUR_GROUPS: Final = frozenset(kind.group for kind in (*KINDS, *HOST_KINDS) if kind.role != "core")
 
 _SHOWN: Final = frozenset(kind.group_kind for kind in SHOWN)
-_BY_NAME: Final = {kind.kind: kind for kind in (*KINDS, *OPERATOR_KINDS)}
-_BY_GROUP_KIND: Final[dict[tuple[str, str], Kind]] = {
-    kind.group_kind: kind for kind in (*KINDS, *OPERATOR_KINDS)
-}
+_ALL: Final = (*KINDS, *OPERATOR_KINDS, *HOST_KINDS)
+_BY_NAME: Final = {kind.kind: kind for kind in _ALL}
+_BY_GROUP_KIND: Final[dict[tuple[str, str], Kind]] = {kind.group_kind: kind for kind in _ALL}
 """By group and kind: a GroupKind, or the first two members of a reference, which are quicker to get."""
 
 
@@ -344,7 +363,7 @@ class Kinds:
 
     def known(self) -> list[GroupKind]:
         """The names of all kinds that a manifest may be of; imports nothing."""
-        return [*self.names(), *(kind.group_kind for kind in OPERATOR_KINDS)]
+        return [*self.names(), *(kind.group_kind for kind in (*OPERATOR_KINDS, *HOST_KINDS))]
 
     def names(self) -> list[GroupKind]:
         """The names of the kinds that a daemon looks after; imports nothing."""
@@ -370,24 +389,3 @@ class Kinds:
         of_spec: Any = _imported("syncret.config.resources.generators:GeneratorObject")
         model: type[Resource] = of_spec[self._catalog.generator(name).model]
         return model
-
-
-def switched_off(process: "Process") -> frozenset[str]:
-    """The kinds that the setting `process` turns off."""
-    is_on = {
-        CLUSTER_SECRET_STORE.kind: process.cluster_store,
-        SECRET_STORE.kind: process.secret_store,
-        PUSH_SECRET.kind: process.push_secret,
-        CLUSTER_EXTERNAL_SECRET.kind: process.cluster_external_secret,
-        CLUSTER_PUSH_SECRET.kind: process.cluster_push_secret,
-    }
-    return frozenset(kind for kind, on in is_on.items() if not on)
-
-
-def not_watched(settings: "Settings") -> frozenset[str]:
-    """The kinds that a daemon in a cluster does not look at, by its settings."""
-    off = switched_off(settings.process) - {SECRET_STORE.kind}  # those of another daemon may be used
-    alone = settings.namespace and not settings.process.cluster_store
-    if alone or not settings.process.cluster_generator:
-        off |= {CLUSTER_GENERATOR.kind}  # else it would need rights in the cluster for these alone
-    return off

@@ -13,7 +13,7 @@ import msgspec
 from syncret.config.catalog import Catalog
 from syncret.config.meta import Document
 from syncret.config.resources import kinds
-from syncret.config.resources.base import GENERATORS_GROUP, OPERATOR_GROUP
+from syncret.config.resources.base import GENERATORS_GROUP, OPERATOR_GROUP, SYNCRET_GROUP
 from syncret.config.resources.kinds import Kind
 from syncret.config.schema.openapi import openapi, validation
 
@@ -57,6 +57,7 @@ _COLUMNS: Final[dict[Kind, Sequence[_Column]]] = {
     kinds.CLUSTER_PUSH_SECRET: (_AGE, _STATUS),
     kinds.EXTERNAL_SECRETS_CONFIG: (_READY, _Column("Message", _condition("message")), _AGE),
     kinds.EXTERNAL_SECRETS_MANAGER: (_AGE,),
+    kinds.DELIVERY: (_Column("Live", ".status.live.generation", "integer"), _STATUS, _READY, _AGE),
     kinds.GENERATOR_STATE: (
         _Column("GC Deadline", ".spec.garbageCollectionDeadline"),
         _Column("Age", ".metadata.creationTimestamp", "date"),
@@ -121,6 +122,7 @@ def applied_size(document: Document) -> int:
 def _definition(kind: Kind, versions: Sequence[Document]) -> Document:
     categories = {
         GENERATORS_GROUP: ["external-secrets", "external-secrets-generators"],
+        SYNCRET_GROUP: ["syncret"],
         OPERATOR_GROUP: ["external-secrets-operator", "external-secrets"],
     }.get(kind.group, ["external-secrets"])
     names: Document = {

@@ -15,7 +15,6 @@ from syncret.config.resources.kinds import OUR_GROUPS
 from syncret.config.spelling import did_you_mean
 
 _SCENARIO: Final = "Scenario"
-_OURS: Final = OUR_GROUPS | {"syncret.dev"}
 _CORE_KINDS: Final = frozenset(
     {
         *("Binding", "ComponentStatus", "Endpoints", "Event", "LimitRange", "Node", "PersistentVolume"),
@@ -39,7 +38,7 @@ _CONTENT: Final = frozenset({*_OBJECT_FIELDS, "data", "stringData", "items"})
 def of_unknown_kind(name: GroupKind, known: Sequence[GroupKind]) -> Problem:
     """The problem of a document whose kind we do not know: a note if its group is none of ours."""
     groups = [one.group for one in known if one.kind == name.kind]
-    is_ours = name.group in _OURS or not name.group
+    is_ours = name.group in OUR_GROUPS or not name.group
     near = "" if is_ours else _near_group(name.group)
     if is_ours and name.kind == _SCENARIO:
         hint = "run it with `syncret simulate`"

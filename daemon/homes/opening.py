@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from syncret.config.meta import Document, ObjectRef
-from syncret.config.resources.kinds import not_watched
+from syncret.config.resources.switches import not_watched
 from syncret.config.settings import Settings
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.reviews import Reviews

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from syncret.config.resources.kinds import Kind, Kinds, is_shown
+from syncret.config.resources.kinds import HOST_KINDS, Kind, Kinds, is_shown
 from syncret.config.schema.docstrings import ABSENT
 from syncret.config.schema.field_docs import (
     FieldDoc,
@@ -56,7 +56,7 @@ def page() -> str:
 def _kinds(registry: Registry) -> Iterator[str]:
     kinds = Kinds(registry)
     drawn = registry.generator_kinds()
-    for name in kinds.names():
+    for name in [*kinds.names(), *(each.group_kind for each in HOST_KINDS)]:
         kind = kinds.find(name)
         if kind is not None and kind.kind not in drawn:
             yield from _kind(kind)

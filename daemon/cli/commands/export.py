@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncret.config.catalog import BrokenEntry
 from syncret.config.errors import ConfigError
-from syncret.config.resources.kinds import OPERATOR_KINDS, Kinds
+from syncret.config.resources.kinds import HOST_KINDS, OPERATOR_KINDS, Kinds
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.installation import INSTALLATION_FLAGS
 from syncret.daemon.cli.operator_files import OWN_FLAGS
@@ -122,7 +122,8 @@ def _print_crds(*, serve_v1beta1: bool, compat: bool, operator: bool) -> None:
 
     registry = Registry()
     kinds = Kinds(registry)
-    for name in [each.group_kind for each in OPERATOR_KINDS] if operator else kinds.names():
+    of_hosts = [each.group_kind for each in HOST_KINDS]
+    for name in [each.group_kind for each in OPERATOR_KINDS] if operator else [*kinds.names(), *of_hosts]:
         kind = kinds.find(name)
         if kind is not None and kind.group:
             print_yaml(crd(kind, registry, serve_v1beta1=serve_v1beta1, compat=compat))

@@ -11,7 +11,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
 from syncret.config.meta import Document, member
-from syncret.config.resources.kinds import not_watched
+from syncret.config.resources.switches import not_watched
 from syncret.config.settings import Settings
 from syncret.daemon.app import RunningEngine, run_engine
 from syncret.daemon.engine.clock import Clock

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec import Struct
 
-from syncret.config.resources.kinds import KINDS, OPERATOR_KINDS
+from syncret.config.resources.kinds import HOST_KINDS, KINDS, OPERATOR_KINDS
 from syncret.config.schema.docstrings import ABSENT
 from syncret.config.schema.field_docs import FieldDoc, fields_of, innermost, model_text
 from syncret.config.schema.shape import Shape, shape_of
@@ -26,7 +26,7 @@ def _models() -> Iterator[tuple[str, type[Struct]]]:
     for setting in describe():
         for model in setting.objects:
             yield f"setting-{setting.name}", model
-    for kind in (*KINDS, *OPERATOR_KINDS):
+    for kind in (*KINDS, *OPERATOR_KINDS, *HOST_KINDS):
         yield kind.kind, kind.model
     for name in REGISTRY.store_names():
         if REGISTRY.provider(name).open is not None:

@@ -1,0 +1,1 @@
+"""The kind Delivery: what becomes of values on a host."""

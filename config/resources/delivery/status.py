@@ -1,0 +1,124 @@
+"""The status of a Delivery: what is live, what comes next, and how the last attempt went."""
+
+from syncret.config.fields import Model, Nullable, Timestamp
+from syncret.config.resources.base import ConditionStatus
+
+
+class LiveSet(Model):
+    """The set that is live.
+
+    Example: {generation: 7}
+    """
+
+    generation: int = 0
+    """Number of the set: one more for each new content. Example: 7"""
+    set: str = ""
+    """Keyed digest of the set; it cannot be compared between hosts. Example: 3f9a0c1b2d4e"""
+    since: Timestamp = ""
+    """When it went live. Example: '2026-01-01T00:00:00Z'"""
+    from_cache: bool = False
+    """Whether its values came from the offline cache."""
+
+
+class NextSet(Model):
+    """A set that is about to be delivered.
+
+    Example: {generation: 8}
+    """
+
+    generation: int = 0
+    """Number that it will have. Example: 8"""
+    set: str = ""
+    """Keyed digest of the set. Example: 5b1e7a90c3d2"""
+    due_at: Timestamp = ""
+    """When it is due. Example: '2026-01-01T00:00:30Z'"""
+
+
+class RejectedSet(Model):
+    """A set that failed, and is not tried again until its sources or this object change.
+
+    Example: {reason: CheckFailed}
+    """
+
+    set: str = ""
+    """Keyed digest of the set. Example: 5b1e7a90c3d2"""
+    reason: str = ""
+    """Why it was rejected, as one word. Example: CheckFailed"""
+    at: Timestamp = ""
+    """When it was rejected. Example: '2026-01-01T00:00:30Z'"""
+
+
+class StepResult(Model):
+    """The last check, reload or probe.
+
+    Example: {result: success}
+    """
+
+    result: str = ""
+    """How it ended, as one word. Example: success"""
+    at: Timestamp = ""
+    """When it ended. Example: '2026-01-01T00:00:31Z'"""
+    took: str = ""
+    """How long it took. Example: 0.3s"""
+    message: str = ""
+    """What was said about it; values are redacted. Example: nginx.service reloaded"""
+
+
+class TargetStatus(Model):
+    """One place, and since when the set is live there.
+
+    Example: {path: /srv/syncret/tls}
+    """
+
+    path: str = ""
+    """Where it is. Example: /srv/syncret/tls"""
+    type: str = ""
+    """The kind of target. Example: directory"""
+    live: bool = False
+    """Whether the set that is live as a whole is live there."""
+    since: Timestamp = ""
+    """Since when. Example: '2026-01-01T00:00:31Z'"""
+
+
+class Consumer(Model):
+    """A unit that asked for a credential at its start.
+
+    Example: {unit: app.service}
+    """
+
+    unit: str = ""
+    """The unit. Example: app.service"""
+    credential: str = ""
+    """The credential. Example: db-password"""
+    generation: int = 0
+    """Number of the set that it got. Example: 6"""
+    at: Timestamp = ""
+    """When it asked. Example: '2026-01-01T00:00:00Z'"""
+
+
+class DeliveryStatus(Model):
+    """What is live, what comes next, and how the last attempt went; ignored in a manifest.
+
+    Example: {}
+    """
+
+    conditions: tuple[ConditionStatus, ...] = ()
+    """Whether the wanted set is live, and works."""
+    phase: str = ""
+    """The step that the delivery is at. Example: Settled"""
+    live: Nullable[LiveSet] = None
+    """The set that is live. Example: {generation: 7}"""
+    next: Nullable[NextSet] = None
+    """The set that is about to be delivered. Example: {generation: 8}"""
+    rejected: Nullable[RejectedSet] = None
+    """The set that failed. Example: {reason: CheckFailed}"""
+    last_check: Nullable[StepResult] = None
+    """The last check. Example: {result: success}"""
+    last_reload: Nullable[StepResult] = None
+    """The last reload. Example: {result: success}"""
+    last_healthy: Nullable[StepResult] = None
+    """The last proof. Example: {result: success}"""
+    targets: tuple[TargetStatus, ...] = ()
+    """The places, in order. Example: [{path: /srv/syncret/tls}]"""
+    consumers: tuple[Consumer, ...] = ()
+    """The units that asked for a credential last. Example: [{unit: app.service}]"""
