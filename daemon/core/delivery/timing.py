@@ -1,0 +1,44 @@
+"""When a delivery is due: after a quiet time, not too often, and never so often that systemd gives a unit up."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+_KEPT_FREE: Final = 2
+"""Restarts that a unit keeps in hand: one to roll back, one for the administrator."""
+
+
+class Debounce(Struct, frozen=True):
+    """Seconds: how long nothing may have changed, and how long the first change waits at most."""
+
+    quiet: float = 2
+    at_most: float = 30
+
+
+def together(each: Iterable[Debounce]) -> Debounce:
+    """The debounce of several Deliveries that tell one unit: the most patient, as long as nobody minds."""
+    known = list(each)
+    at_most = min(one.at_most for one in known)
+    return Debounce(min(max(one.quiet for one in known), at_most), at_most)
+
+
+def due(debounce: Debounce, *, first: float, last: float, not_before: float = 0) -> float:
+    """When changes are delivered, the first and last of which came at these times."""
+    return max(min(last + debounce.quiet, first + debounce.at_most), not_before)
+
+
+class StartLimit(Struct, frozen=True):
+    """StartLimitIntervalUSec= (in seconds) and StartLimitBurst= of a unit."""
+
+    interval: float
+    burst: int
+
+
+def restart_allowed_at(limit: StartLimit, restarts: Sequence[float], now: float) -> float:
+    """When the next restart may be asked for, after those at these times; one more than the limit kills it."""
+    if limit.interval <= 0 or limit.burst <= 0:
+        return now
+    most = max(limit.burst - _KEPT_FREE, 1)
+    recent = sorted(time for time in restarts if time > now - limit.interval)
+    return now if len(recent) < most else recent[-most] + limit.interval
