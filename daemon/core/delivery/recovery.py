@@ -1,4 +1,4 @@
-"""What a start makes of the row that an earlier run left: no reload is forgotten, none is repeated in silence.
+"""What a start makes of the row that an earlier run left: no reload is lost, none is repeated in silence.
 
 A swap that was begun is rolled forward, because the set had passed its check; a way back that was begun is
 gone to its end.
@@ -58,7 +58,7 @@ def recover(row: Row, found: Found, steps: Steps) -> Recovered:
     if row.phase is Phase.SWAPPING:
         return _swap_forward(row, found)
     if row.phase is Phase.ROLLING_BACK:
-        return Recovered(replace(row, done=max(found.swapped, 1)))
+        return Recovered(_back(row, found, steps))
     if row.phase in _AFTER_A_REQUEST and row.asked is not None:
         return _asked(row, row.asked, found, steps)
     return Recovered(row)
@@ -79,6 +79,13 @@ def _swap_forward(row: Row, found: Found) -> Recovered:
     if not found.staged:  # both sets are gone, so nothing is mixed: begin again
         return Recovered(_given_up(row), discard=True)
     return Recovered(replace(row, done=found.swapped))
+
+
+def _back(row: Row, found: Found, steps: Steps) -> Row:
+    """The way back, from where it was interrupted."""
+    if found.swapped > 0:
+        return replace(row, done=found.swapped)
+    return advance(replace(row, done=1), Outcome.DONE, steps)
 
 
 def _asked(row: Row, attempt: Attempt, found: Found, steps: Steps) -> Recovered:

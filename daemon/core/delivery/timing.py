@@ -1,4 +1,4 @@
-"""When a delivery is due: after a quiet time, not too often, and never so often that systemd gives a unit up."""
+"""When a delivery is due: after a quiet time, not too often, and never so often that a unit is given up."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -36,7 +36,7 @@ class StartLimit(Struct, frozen=True):
 
 
 def restart_allowed_at(limit: StartLimit, restarts: Sequence[float], now: float) -> float:
-    """When the next restart may be asked for, after those at these times; one more than the limit kills it."""
+    """When the next restart may be asked for, after those at these times; beyond its limit a unit stays dead."""
     if limit.interval <= 0 or limit.burst <= 0:
         return now
     most = max(limit.burst - _KEPT_FREE, 1)

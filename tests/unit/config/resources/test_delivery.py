@@ -188,8 +188,8 @@ def test_a_status_in_a_manifest_is_ignored() -> None:
             to(socket={"units": ["app.service"], "names": {"a": "x" * 74}}),
             [
                 (
-                    f'spec.to[0].socket: "app.service" and "{"x" * 74}" have 85 bytes together; systemd can ask '
-                    "for 84"
+                    f'spec.to[0].socket: "app.service" and "{"x" * 74}" have 85 bytes together; '
+                    "systemd can ask for 84"
                 )
             ],
             id="names too long",
@@ -204,8 +204,8 @@ def test_a_status_in_a_manifest_is_ignored() -> None:
             to(systemdCredential={"path": "/srv/x", "names": {"a": "a"}, "encrypt": "none"}),
             [
                 (
-                    "spec.to[0].systemdCredential.path: credentials that are not encrypted go to /run/credstore "
-                    "alone"
+                    "spec.to[0].systemdCredential.path: credentials that are not encrypted go to "
+                    "/run/credstore alone"
                 )
             ],
             id="plain credential elsewhere",

@@ -1,7 +1,5 @@
 """The phases of a delivery, row by row: what follows from each outcome, and when a new one begins."""
 
-import itertools
-
 import pytest
 from msgspec.structs import replace
 
@@ -220,9 +218,7 @@ def test_whatever_happens_a_delivery_comes_to_an_end_that_says_which_set_is_live
         for start in (Row(), LIVE):
             ends = set[Phase]()
             todo = [(begin(start, Wanted(set="new"), 2), ["", ""] if start is not LIVE else ["old", "old"])]
-            for _ in itertools.count():
-                if not todo:
-                    break
+            while todo:
                 row, files = todo.pop()
                 if row.phase in (Phase.SETTLED, Phase.BROKEN):
                     ends.add(row.phase)

@@ -131,6 +131,12 @@ RELOADING, OLD = at(Phase.RELOADING, done=3, asked=ASKED), at(Phase.RELOADING_OL
             id="rolling back: one more was done",
         ),
         pytest.param(
+            at(Phase.ROLLING_BACK, done=1),
+            Found(boot="b", swapped=0),
+            Recovered(at(Phase.RELOADING_OLD)),
+            id="rolling back: all were done",
+        ),
+        pytest.param(
             OLD,
             Found(boot="b", unit=unit(began=101)),
             Recovered(replace(LIVE, reason=Reason.ROLLED_BACK, rejected="new")),
