@@ -8,6 +8,7 @@ from typing import Final
 
 from syncret.daemon.cli.parser.asking_flags import add_explain, add_refresh, add_status
 from syncret.daemon.cli.parser.eso_flags import eso_flags
+from syncret.daemon.cli.parser.exec_flags import add_exec
 from syncret.daemon.cli.parser.export_flags import add_export
 from syncret.daemon.cli.parser.migrate_flags import add_migrate
 from syncret.daemon.cli.parser.operator_flags import add_operator
@@ -43,6 +44,7 @@ examples:
   syncret validate -f manifests/                what is wrong with my manifests?
   syncret plan -f manifests/ --output-dir out   what would a sync change?
   syncret sync -f manifests/ --output-dir out   bring everything into sync once
+  syncret exec -f manifests/ -- ./server        run a program with the values as variables
   syncret run -f manifests/ --output-dir out    keep everything in sync
   syncret status                                how is the running daemon doing?
   syncret explain ExternalSecret/database       where does each key come from?
@@ -71,6 +73,7 @@ def parser() -> ArgumentParser:
     _validate(commands)
     _plan(commands)
     _sync(commands)
+    add_exec(commands)
     _run(commands)
     add_status(commands)
     add_explain(commands)

@@ -36,7 +36,7 @@ class StartLimit(Struct, frozen=True):
 
 
 def restart_allowed_at(limit: StartLimit, restarts: Sequence[float], now: float) -> float:
-    """When the next restart may be asked for, after those at these times; beyond its limit a unit stays dead."""
+    """When the next restart may be asked for, after those at these times; beyond its limit it stays dead."""
     if limit.interval <= 0 or limit.burst <= 0:
         return now
     most = max(limit.burst - _KEPT_FREE, 1)

@@ -36,6 +36,7 @@ HELP_MAY_IMPORT = {
     "syncret.daemon.cli.dispatch",
     "syncret.daemon.cli.exit_codes",
     "syncret.daemon.cli.parser.eso_flags",
+    "syncret.daemon.cli.parser.exec_flags",
     "syncret.daemon.cli.parser.export_flags",
     "syncret.daemon.cli.parser.migrate_flags",
     "syncret.daemon.cli.parser.operator_flags",

@@ -249,7 +249,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        pytest.param('syncret "ex"', {"explain", "export"}, id="command"),
+        pytest.param('syncret "ex"', {"exec", "explain", "export"}, id="command"),
         pytest.param('syncret export "s"', {"schema", "settings"}, id="choice"),
         pytest.param('syncret export schema "Pass"', {"Password"}, id="kind-of-a-schema"),
         pytest.param('syncret export completion ""', {"bash", "zsh", "fish"}, id="shell"),
