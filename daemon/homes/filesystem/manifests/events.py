@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 
-from syncret.daemon.homes.filesystem.output.files import FolderIdentity, folder_identity
+from syncret.daemon.files.syscalls import FolderIdentity, folder_identity
 
 _APART = 4
 _TICK = 1.0  # how often a path that was replaced, or is missing, is looked for

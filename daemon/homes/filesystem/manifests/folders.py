@@ -30,6 +30,7 @@ from syncret.config.manifests.loader import (
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import BoundFolder
 from syncret.config.text.yaml import LIMITS
+from syncret.daemon.files.syscalls import folder_identity, identity_of
 from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.manifests.bindings import Bindings, ForeignLink
 from syncret.daemon.homes.filesystem.manifests.field_lines import line_of
@@ -45,7 +46,6 @@ from syncret.daemon.homes.filesystem.manifests.reader import (
 )
 from syncret.daemon.homes.filesystem.manifests.remembered import RememberedFile, devices_below, roots
 from syncret.daemon.homes.filesystem.manifests.snapshot import Signature, Snapshot
-from syncret.daemon.homes.filesystem.output.files import folder_identity, identity_of
 
 _TIMES = 5
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling

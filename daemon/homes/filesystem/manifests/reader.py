@@ -19,8 +19,8 @@ from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, share
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
 from syncret.config.settings import BoundFolder
+from syncret.daemon.files.syscalls import identity_of
 from syncret.daemon.homes.contract import HomeProblem, RefusalReason
-from syncret.daemon.homes.filesystem.output.files import identity_of
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from syncret.config.manifests.loader import is_below
+from syncret.daemon.files.syscalls import FolderIdentity
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest
 from syncret.daemon.homes.filesystem.manifests.snapshot import Signature
-from syncret.daemon.homes.filesystem.output.files import FolderIdentity
 
 RememberedFile: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
 """What a file with that signature said; None where that is not known any more."""

@@ -1,111 +1,12 @@
-"""The file system: what is in a folder, whether it is the same one, and errors with what to do about them.
+"""What is in a folder of the output folder, and errors of the file system with what to do about them."""
 
-Two system calls that Python lacks: swapping two names at once (`renameat2` with RENAME_EXCHANGE), and when a
-file or folder was made (`statx`).
-"""
-
-import ctypes
 import errno
 import os
 import stat
-import struct
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final, TypeAlias
 
+from syncret.daemon.files.syscalls import listed
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
-
-OPEN_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-CREATE_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-
-_RENAME_EXCHANGE = 2
-_LACKING = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
-
-
-_AT_FDCWD: Final = -100
-_STATX_BTIME: Final = 0x800
-_STATX_SIZE: Final = 256
-_MASK: Final = struct.Struct("=I")
-_BIRTH: Final = struct.Struct("=qI")
-_BIRTH_OFFSET: Final = 80
-
-
-def _bound(
-    name: str, *types: type[ctypes.c_int | ctypes.c_uint | ctypes.c_char_p]
-) -> Callable[..., int] | None:
-    """A system call; None if the C library is older than the call."""
-    function: Any = getattr(ctypes.CDLL(None, use_errno=True), name, None)
-    if function is None:
-        return None
-    function.argtypes = types
-    function.restype = ctypes.c_int
-    bound: Callable[..., int] = function
-    return bound
-
-
-_renameat2 = _bound("renameat2", ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-_statx = _bound("statx", ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_uint, ctypes.c_char_p)
-
-FolderIdentity: TypeAlias = tuple[int, int, int]
-"""Device, inode, and birth time in nanoseconds: 0 where the file system does not keep it."""
-
-
-def identity_of(status: os.stat_result) -> tuple[int, int]:
-    """What tells one file or folder from all others."""
-    return status.st_dev, status.st_ino
-
-
-def folder_identity(path: str, status: os.stat_result | None = None) -> FolderIdentity:
-    """The identity of what is at a path, links followed. Raises OSError. `status` spares a call if known.
-
-    File systems give the inode number of a removed folder to the next one that is made, often at once: only
-    the birth time tells the two apart.
-    """
-    status = status or Path(path).stat()
-    return status.st_dev, status.st_ino, _birth_time(path)
-
-
-def _birth_time(path: str) -> int:
-    if _statx is None:
-        return 0
-    found = ctypes.create_string_buffer(_STATX_SIZE)
-    if _statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, found) != 0:
-        code = ctypes.get_errno()
-        if code in (errno.ENOSYS, errno.EPERM):  # an old kernel, or a sandbox that does not know the call
-            return 0
-        raise OSError(code, os.strerror(code), path)
-    if not _MASK.unpack_from(found)[0] & _STATX_BTIME:
-        return 0
-    seconds, nanoseconds = _BIRTH.unpack_from(found, _BIRTH_OFFSET)
-    return int(seconds) * 1_000_000_000 + int(nanoseconds)
-
-
-def listed(fd: int) -> list[str]:
-    """The names in an open folder."""
-    return os.listdir(fd)
-
-
-def write_all(fd: int, content: bytes) -> None:
-    """Write every byte; the kernel may take fewer at a time."""
-    written = os.write(fd, content)
-    while written < len(content):
-        written += os.write(fd, memoryview(content)[written:])
-
-
-def exchange(folder: int, one: str, other: str) -> bool:
-    """Swap two names inside an open folder; False where the kernel or the file system cannot.
-
-    Both names exist before and after, and no reader ever finds either of them missing.
-    """
-    if _renameat2 is None:
-        return False
-    if _renameat2(folder, os.fsencode(one), folder, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in _LACKING:
-        return False
-    raise OSError(code, os.strerror(code), one, None, other)
 
 
 class ReadFailed(StorageUnavailable):

@@ -9,8 +9,8 @@ from math import inf
 from typing import Final, TypeAlias
 
 from syncret.config.errors import Problem, Severity
+from syncret.daemon.files.syscalls import OPEN_FOLDER, listed
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.filesystem.output.files import OPEN_FOLDER, listed
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
 KEPT_FOR: Final = 1.0

@@ -17,14 +17,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.files.syscalls import OPEN_FOLDER, exchange, identity_of
 from syncret.daemon.homes.contract import HomeProblem, StorageUnavailable
-from syncret.daemon.homes.filesystem.output.files import (
-    OPEN_FOLDER,
-    exchange,
-    foreign_owner,
-    identity_of,
-    unavailable,
-)
+from syncret.daemon.homes.filesystem.output.files import foreign_owner, unavailable
 from syncret.daemon.homes.filesystem.output.leftovers import Leftovers
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY, folder_of, name_of, path_of
 

@@ -18,19 +18,10 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from syncret.config.meta import ObjectRef
+from syncret.daemon.files.syscalls import CREATE_FILE, OPEN_FOLDER, exchange, listed, write_all
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
-from syncret.daemon.homes.filesystem.output.files import (
-    CREATE_FILE,
-    OPEN_FOLDER,
-    exchange,
-    files_in,
-    foreign_owner,
-    listed,
-    names_in,
-    unavailable,
-    write_all,
-)
+from syncret.daemon.homes.filesystem.output.files import files_in, foreign_owner, names_in, unavailable
 from syncret.daemon.homes.filesystem.output.group_commit import Batch, WriteSteps
 from syncret.daemon.homes.filesystem.output.leftovers import discard
 from syncret.daemon.homes.filesystem.output.names import check_keys, folder_of, is_key, secret_name

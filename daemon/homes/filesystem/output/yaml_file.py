@@ -12,12 +12,9 @@ import msgspec
 
 from syncret.config.meta import Document, ObjectRef, is_object
 from syncret.config.text.yaml import LIMITS, parse_text, to_yaml
+from syncret.daemon.files.syscalls import CREATE_FILE, write_all
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
-from syncret.daemon.homes.filesystem.output.files import (
-    CREATE_FILE,
-    write_all,
-)
 from syncret.daemon.homes.filesystem.output.leftovers import discard
 from syncret.daemon.homes.filesystem.output.names import manifest_name
 from syncret.daemon.homes.filesystem.output.root import OutputRoot

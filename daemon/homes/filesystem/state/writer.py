@@ -18,9 +18,9 @@ import msgspec
 
 from syncret.config.errors import Problem, Severity
 from syncret.config.meta import Document, ObjectRef
+from syncret.daemon.files.syscalls import identity_of
 from syncret.daemon.homes.contract import StorageUnavailable, StoredObject
 from syncret.daemon.homes.filesystem.output.content import OutputContent
-from syncret.daemon.homes.filesystem.output.files import identity_of
 from syncret.daemon.homes.filesystem.state.database import (
     StateContents,
     StateError,
