@@ -1,0 +1,110 @@
+"""Makes single files and removes what is ours: owner and mode first, then the bytes, then the disk."""
+
+import os
+import stat
+from typing import Final
+
+from msgspec import Struct
+
+from syncret.daemon.delivery.paths import Place, Refused
+from syncret.daemon.files.syscalls import CREATE_FILE, OPEN_FOLDER, listed, write_all
+
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+LARGEST: Final = 4 << 20
+"""Bytes of a file that may be ours; a longer one is somebody else's."""
+
+
+class Look(Struct, frozen=True, kw_only=True):
+    """Owner, group and modes of what is delivered; None: as the daemon's."""
+
+    uid: int | None = None
+    gid: int | None = None
+    mode: int = 0o400
+    folder_mode: int = 0o700
+
+    def give(self, fd: int, mode: int) -> None:
+        """Set them on an open file or folder, before it has content or its name."""
+        if self.uid is not None or self.gid is not None:
+            os.fchown(fd, -1 if self.uid is None else self.uid, -1 if self.gid is None else self.gid)
+        os.fchmod(fd, mode)
+
+    def is_on(self, status: os.stat_result, mode: int) -> bool:
+        """Whether a file or folder has them."""
+        return (
+            stat.S_IMODE(status.st_mode) == mode
+            and status.st_uid == (os.geteuid() if self.uid is None else self.uid)
+            and (self.gid is None or status.st_gid == self.gid)
+        )
+
+
+def folder_mode(mode: int) -> int:
+    """The mode of a folder whose files have this mode: who may read a file may enter."""
+    return 0o700 | (mode & 0o044) >> 2
+
+
+def make_file(folder: int, name: str, content: bytes, look: Look, *, fsync: bool) -> None:
+    """A new file under a name that nothing has."""
+    fd = os.open(name, CREATE_FILE, 0o600, dir_fd=folder)
+    try:
+        look.give(fd, look.mode)
+        write_all(fd, content)
+        if fsync:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def read_file(folder: int, name: str) -> tuple[os.stat_result, bytes] | None:
+    """A regular file; None where there is none, or something else."""
+    try:
+        fd = os.open(name, _READ, dir_fd=folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        if _is_regular(folder, name):
+            raise
+        return None
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
+            return None
+        content = b""
+        while more := os.read(fd, LARGEST + 1 - len(content)):
+            content += more
+        return status, content
+    finally:
+        os.close(fd)
+
+
+def remove_ours(place: Place, name: str) -> None:
+    """Remove a file or folder of ours beside a target. Raises Refused for one that is not ours."""
+    status = place.status(name)
+    if status is None:
+        return
+    if status.st_uid not in place.trust.owners | {place.trust.last}:
+        raise Refused(
+            f"{place.beside(name)} belongs to uid {status.st_uid}; syncret did not make it",
+            "move it away",
+        )
+    if stat.S_ISDIR(status.st_mode):
+        remove_folder(place.folder, name)
+    else:
+        os.unlink(name, dir_fd=place.folder)
+
+
+def remove_folder(parent: int, name: str) -> None:
+    """Remove a folder with the files and links in it; folders in it are not ours, and stop that."""
+    folder = os.open(name, OPEN_FOLDER, dir_fd=parent)
+    try:
+        for each in listed(folder):
+            os.unlink(each, dir_fd=folder)
+    finally:
+        os.close(folder)
+    os.rmdir(name, dir_fd=parent)
+
+
+def _is_regular(folder: int, name: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,212 @@
+"""One file, or a folder as a set: staged beside what is live, then exchanged with it in one system call.
+
+Each has the same steps: `stage` writes beside it and tells the identity of what is to go live, `swap` makes
+it live and keeps what was live before, `swap_back` undoes that, `discard_staged` and `discard_previous` tidy
+up. A crash between two steps leaves what `is_live` tells apart by that identity.
+"""
+
+import os
+import stat
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from syncret.daemon.delivery.making import Look, make_file, read_file, remove_ours
+from syncret.daemon.delivery.paths import Place, Refused
+from syncret.daemon.files.syscalls import OPEN_FOLDER, exchange, identity_of, listed, rename_new
+
+Identity: TypeAlias = tuple[int, int]
+"""Device and inode of a staged file or folder: a swap keeps them."""
+
+_NOT_OURS: Final = "move it away, or set adopt: true"
+
+
+class Swapped:
+    """What a file and a folder have in common: two names that are exchanged."""
+
+    is_sort: Final = staticmethod(stat.S_ISREG)
+
+    def __init__(self, place: Place, look: Look) -> None:
+        self._place = place
+        self._look = look
+
+    def is_live(self, identity: Identity) -> bool:
+        """Whether what was staged with this identity is under the name of the target."""
+        status = self._place.status()
+        return status is not None and identity_of(status) == identity
+
+    def swap(self) -> None:
+        """Make what is staged live; what was live is the previous one. Raises Moved, Refused and OSError."""
+        place = self._place
+        place.check_current()
+        remove_ours(place, place.previous)
+        if place.status() is None:
+            if not rename_new(place.folder, place.staged, place.name):
+                os.rename(place.staged, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+        elif exchange(place.folder, place.staged, place.name):
+            self._keep_previous()
+        else:
+            self._replace()
+        place.sync()
+
+    def finish(self, identity: Identity) -> None:
+        """After a crash: give what a swap took away its name, if that was all that was missing."""
+        if self.is_live(identity) and self._place.status(self._place.staged) is not None:
+            self._keep_previous()
+            self._place.sync()
+
+    def swap_back(self) -> None:
+        """Make the previous one live again; where there was none, the target goes. As `swap` raises."""
+        place = self._place
+        place.check_current()
+        if place.status(place.previous) is None:
+            remove_ours(place, place.name)
+        elif place.status() is None or not exchange(place.folder, place.previous, place.name):
+            os.rename(place.previous, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+        else:
+            remove_ours(place, place.previous)
+        place.sync()
+
+    def discard_staged(self) -> None:
+        """Remove what was staged and will not go live."""
+        remove_ours(self._place, self._place.staged)
+
+    def discard_previous(self) -> None:
+        """Remove what was live before."""
+        remove_ours(self._place, self._place.previous)
+
+    def remove(self) -> None:
+        """Remove what is live, and what is beside it."""
+        for name in (self._place.name, self._place.staged, self._place.previous):
+            remove_ours(self._place, name)
+        self._place.sync()
+
+    def _keep_previous(self) -> None:
+        place = self._place
+        os.rename(place.staged, place.previous, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+
+    def _replace(self) -> None:
+        """Where names cannot be exchanged. Overridden by what can do without."""
+        raise Refused(
+            f"{self._place.path}: this file system cannot exchange folders",
+            "use layout: links, or another one",
+        )
+
+    def _check_replaceable(self, *, adopt: bool) -> None:
+        """Refuse what stands there and is none of ours. A link is replaced, never followed."""
+        status = self._place.status()
+        if status is None or adopt or stat.S_ISLNK(status.st_mode):
+            return
+        if not self.is_sort(status.st_mode):
+            raise Refused(f"{self._place.path} is something else than is delivered there", _NOT_OURS)
+        raise Refused(f"{self._place.path} holds what syncret did not write", _NOT_OURS)
+
+
+class FileTarget(Swapped):
+    """One file."""
+
+    def live(self) -> bytes | None:
+        """What the file holds; None where there is none."""
+        found = read_file(self._place.folder, self._place.name)
+        return None if found is None else found[1]
+
+    def is_right(self, content: bytes) -> bool:
+        """Whether the file is as it should be, owner and mode too."""
+        found = read_file(self._place.folder, self._place.name)
+        return found is not None and found[1] == content and self._look.is_on(found[0], self._look.mode)
+
+    def stage(self, content: bytes, *, ours: bool) -> Identity:
+        """Write the file beside the live one. `ours`: what is there may be replaced."""
+        place = self._place
+        self._check_replaceable(adopt=ours)
+        remove_ours(place, place.staged)
+        make_file(place.folder, place.staged, content, self._look, fsync=place.fsync)
+        place.sync()
+        return identity_of(os.stat(place.staged, dir_fd=place.folder, follow_symlinks=False))
+
+    def _replace(self) -> None:
+        """The previous file is made first, as a second name of what is live: then one rename is enough."""
+        place = self._place
+        os.link(
+            place.name,
+            place.previous,
+            src_dir_fd=place.folder,
+            dst_dir_fd=place.folder,
+            follow_symlinks=False,
+        )
+        os.rename(place.staged, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+
+
+class FolderTarget(Swapped):
+    """A folder that holds a set of files and nothing else."""
+
+    is_sort = staticmethod(stat.S_ISDIR)
+
+    def live(self) -> dict[str, bytes] | None:
+        """The files of the folder; None where there is none."""
+        folder = self._opened(self._place.name)
+        if folder is None:
+            return None
+        try:
+            found = {name: read_file(folder, name) for name in listed(folder)}
+        finally:
+            os.close(folder)
+        return {name: each[1] for name, each in found.items() if each is not None}
+
+    def is_right(self, files: Mapping[str, bytes]) -> bool:
+        """Whether the folder holds exactly these, with owner and modes as they should be."""
+        folder = self._opened(self._place.name)
+        if folder is None:
+            return False
+        try:
+            return (
+                self._look.is_on(os.fstat(folder), self._look.folder_mode)
+                and set(listed(folder)) == files.keys()
+                and all(self._same(folder, name, content) for name, content in files.items())
+            )
+        finally:
+            os.close(folder)
+
+    def stage(self, files: Mapping[str, bytes], *, ours: bool) -> Identity:
+        """Build the set beside the live one; files that are right are the same files, inode and mtime too."""
+        place = self._place
+        self._check_replaceable(adopt=ours)
+        remove_ours(place, place.staged)
+        os.mkdir(place.staged, 0o700, dir_fd=place.folder)
+        new = os.open(place.staged, OPEN_FOLDER, dir_fd=place.folder)
+        live = self._opened(place.name)
+        try:
+            for name, content in files.items():
+                if live is None or not self._same(live, name, content) or not _linked(live, new, name):
+                    make_file(new, name, content, self._look, fsync=place.fsync)
+            self._look.give(new, self._look.folder_mode)
+            if place.fsync:
+                os.fsync(new)
+            return identity_of(os.fstat(new))
+        finally:
+            os.close(new)
+            if live is not None:
+                os.close(live)
+            place.sync()
+
+    def _same(self, folder: int, name: str, content: bytes) -> bool:
+        found = read_file(folder, name)
+        return found is not None and found[1] == content and self._look.is_on(found[0], self._look.mode)
+
+    def _opened(self, name: str) -> int | None:
+        try:
+            return os.open(name, OPEN_FOLDER, dir_fd=self._place.folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:
+            status = self._place.status(name)
+            if status is not None and stat.S_ISLNK(status.st_mode):
+                return None
+            raise
+
+
+def _linked(old: int, new: int, name: str) -> bool:
+    try:
+        os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+    except OSError:  # no links here, or too many: the content is written again
+        return False
+    return True
