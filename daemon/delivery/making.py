@@ -37,11 +37,6 @@ class Look(Struct, frozen=True, kw_only=True):
         )
 
 
-def folder_mode(mode: int) -> int:
-    """The mode of a folder whose files have this mode: who may read a file may enter."""
-    return 0o700 | (mode & 0o044) >> 2
-
-
 def make_file(folder: int, name: str, content: bytes, look: Look, *, fsync: bool) -> None:
     """A new file under a name that nothing has."""
     fd = os.open(name, CREATE_FILE, 0o600, dir_fd=folder)

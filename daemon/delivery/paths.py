@@ -171,8 +171,7 @@ def _make(folder: int, part: str) -> None:
 
 def _check(folder: int, path: str, trust: Trust, *, is_last: bool) -> None:
     status = os.fstat(folder)
-    owners = trust.owners | ({trust.last} if is_last and trust.last is not None else set())
-    if status.st_uid not in owners:
+    if status.st_uid not in trust.owners and not (is_last and status.st_uid == trust.last):
         raise Refused(
             f"{path} belongs to uid {status.st_uid}, who could put something else there",
             f"give it to root or to the user of syncret: chown {os.geteuid()} {path}",

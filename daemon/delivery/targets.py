@@ -23,8 +23,6 @@ _NOT_OURS: Final = "move it away, or set adopt: true"
 class Swapped:
     """What a file and a folder have in common: two names that are exchanged."""
 
-    is_sort: Final = staticmethod(stat.S_ISREG)
-
     def __init__(self, place: Place, look: Look) -> None:
         self._place = place
         self._look = look
@@ -91,12 +89,16 @@ class Swapped:
             "use layout: links, or another one",
         )
 
+    def _is_sort(self, mode: int) -> bool:
+        """Whether it is what this target makes."""
+        return stat.S_ISREG(mode)
+
     def _check_replaceable(self, *, adopt: bool) -> None:
         """Refuse what stands there and is none of ours. A link is replaced, never followed."""
         status = self._place.status()
         if status is None or adopt or stat.S_ISLNK(status.st_mode):
             return
-        if not self.is_sort(status.st_mode):
+        if not self._is_sort(status.st_mode):
             raise Refused(f"{self._place.path} is something else than is delivered there", _NOT_OURS)
         raise Refused(f"{self._place.path} holds what syncret did not write", _NOT_OURS)
 
@@ -139,8 +141,6 @@ class FileTarget(Swapped):
 class FolderTarget(Swapped):
     """A folder that holds a set of files and nothing else."""
 
-    is_sort = staticmethod(stat.S_ISDIR)
-
     def live(self) -> dict[str, bytes] | None:
         """The files of the folder; None where there is none."""
         folder = self._opened(self._place.name)
@@ -160,7 +160,7 @@ class FolderTarget(Swapped):
         try:
             return (
                 self._look.is_on(os.fstat(folder), self._look.folder_mode)
-                and set(listed(folder)) == files.keys()
+                and set(listed(folder)) == set(files)
                 and all(self._same(folder, name, content) for name, content in files.items())
             )
         finally:
@@ -187,6 +187,9 @@ class FolderTarget(Swapped):
             if live is not None:
                 os.close(live)
             place.sync()
+
+    def _is_sort(self, mode: int) -> bool:
+        return stat.S_ISDIR(mode)
 
     def _same(self, folder: int, name: str, content: bytes) -> bool:
         found = read_file(folder, name)

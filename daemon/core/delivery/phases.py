@@ -81,6 +81,8 @@ class Row(Struct, frozen=True, kw_only=True):
     targets: int = 0
     done: int = 0
     """How many targets have been swapped; on the way back, how many have not been swapped back yet."""
+    staged: tuple[tuple[int, int], ...] = ()
+    """Device and inode of what is staged for each target: a swap keeps them."""
     asked: Attempt | None = None
     reason: Reason = Reason.PENDING
     cause: Reason | None = None
@@ -124,7 +126,14 @@ def is_wanted(row: Row, wanted: Wanted) -> bool:
 def begin(row: Row, wanted: Wanted, targets: int) -> Row:
     """The row before anything is staged."""
     return replace(
-        row, phase=Phase.STAGING, coming=wanted.set, targets=targets, done=0, asked=None, cause=None
+        row,
+        phase=Phase.STAGING,
+        coming=wanted.set,
+        targets=targets,
+        done=0,
+        staged=(),
+        asked=None,
+        cause=None,
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from syncret.daemon.delivery import targets
-from syncret.daemon.delivery.making import Look, folder_mode
+from syncret.daemon.delivery.making import Look
 from syncret.daemon.delivery.paths import Moved, Place, Refused, Trust, opened
 from syncret.daemon.delivery.targets import FileTarget, FolderTarget
 
@@ -102,17 +102,28 @@ def test_a_file_with_another_mode_is_not_linked_into_the_new_set(place: Place, s
     assert stat.S_IMODE((srv / "..syncret-old.tls" / "server.pem").stat().st_mode) == 0o400
 
 
-@pytest.mark.parametrize(
-    "touch",
-    [
-        pytest.param(lambda tls: (tls / "server.pem").write_bytes(b"edited"), id="edited"),
-        pytest.param(lambda tls: (tls / "server.pem").unlink(), id="removed"),
-        pytest.param(lambda tls: (tls / "more").write_bytes(b""), id="one more"),
-        pytest.param(lambda tls: (tls / "server.pem").chmod(0o444), id="mode"),
-        pytest.param(lambda tls: tls.chmod(0o755), id="mode of the folder"),
-    ],
-)
-def test_drift_is_seen(place: Place, srv: Path, touch: Callable[[Path], object]) -> None:
+def _edit(tls: Path) -> None:
+    (tls / "server.pem").write_bytes(b"edited")
+
+
+def _remove(tls: Path) -> None:
+    (tls / "server.pem").unlink()
+
+
+def _add(tls: Path) -> None:
+    (tls / "more").write_bytes(b"")
+
+
+def _open(tls: Path) -> None:
+    (tls / "server.pem").chmod(0o444)
+
+
+def _open_folder(tls: Path) -> None:
+    tls.chmod(0o755)
+
+
+@pytest.mark.parametrize("touch", [_edit, _remove, _add, _open, _open_folder])
+def test_drift_is_seen(place: Place, srv: Path, touch: Callable[[Path], None]) -> None:
     target = FolderTarget(place, Look(mode=0o600))
     deliver(target, PAIR)
     assert target.is_right(PAIR)
@@ -265,7 +276,7 @@ def test_without_an_exchange_a_file_is_renamed_and_a_folder_refused(
     file = FileTarget(place, Look())
     file.stage(b"one", ours=True)
     file.swap()
-    monkeypatch.setattr(targets, "exchange", lambda *_: False)
+    monkeypatch.setattr(targets, "exchange", _no_exchange)
     file.stage(b"two", ours=True)
     file.swap()
     assert ((srv / "tls").read_bytes(), (srv / "..syncret-old.tls").read_bytes()) == (b"two", b"one")
@@ -294,13 +305,6 @@ def test_a_full_disk_leaves_the_old_set(place: Place, srv: Path, monkeypatch: py
     assert names(srv) == {"tls"}
 
 
-@pytest.mark.parametrize(
-    ("mode", "expected"), [(0o400, 0o700), (0o440, 0o710), (0o444, 0o711), (0o640, 0o710)]
-)
-def test_who_may_read_a_file_may_enter_its_folder(mode: int, expected: int) -> None:
-    assert folder_mode(mode) == expected
-
-
 class _Crash(Exception):
     pass
 
@@ -311,3 +315,7 @@ def _crash(_: object) -> None:
 
 def _no_space(*_: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _no_exchange(*_: object) -> bool:
+    return False

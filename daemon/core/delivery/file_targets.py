@@ -1,0 +1,112 @@
+"""What each file and folder of a Delivery is to hold, and how it is to look."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.delivery.delivery import DeliverySpec
+from syncret.config.resources.delivery.targets import EnvFileTarget, FileTarget
+from syncret.daemon.core.delivery.assemble import SetFile, SourceMissing, Unfit, chosen
+from syncret.daemon.core.delivery.env_file import env_file
+from syncret.daemon.core.delivery.names import Inexpressible, variable_names
+
+Layout: TypeAlias = Literal["file", "swap", "links"]
+Render: TypeAlias = Callable[[str, str, Mapping[str, bytes]], bytes]
+"""Renders a template: the name of its field, its text, the data. Raises SyncError."""
+
+ALONE = ""
+"""The name of the content of a target that is one file."""
+
+
+class WantedTarget(Struct, frozen=True, kw_only=True):
+    """One target with its content."""
+
+    path: str
+    layout: Layout
+    files: Mapping[str, bytes]
+    mode: int
+    folder_mode: int
+    owner: str
+    group: str
+    adopt: bool
+
+    def __repr__(self) -> str:
+        return f"<WantedTarget {self.path}: {', '.join(self.files)}>"
+
+
+def file_targets(
+    spec: DeliverySpec, files: Mapping[str, SetFile], delivery: ObjectRef, render: Render
+) -> list[WantedTarget]:
+    """All targets that are files, in order. Raises SourceMissing, Unfit, and what `render` raises.
+
+    Credentials are none of them: systemd seals them, or asks for them.
+    """
+    wanted: list[WantedTarget] = []
+    for number, target in enumerate(spec.to):
+        at = f"spec.to[{number}]"
+        if target.directory is not None:
+            each = target.directory
+            wanted.append(
+                WantedTarget(
+                    path=each.path,
+                    layout=each.layout,
+                    files=_within(f"{at}.directory.only", files, each.only),
+                    mode=int(each.mode, 8),
+                    folder_mode=int(each.directory_mode or "0", 8) or folder_mode(each.mode),
+                    owner=each.owner,
+                    group=each.group,
+                    adopt=each.adopt,
+                )
+            )
+        if target.file is not None:
+            wanted.append(_alone(target.file, _file(f"{at}.file", target.file, files, render)))
+        if target.env_file is not None:
+            content = _env_file(f"{at}.envFile", target.env_file, files, delivery)
+            wanted.append(_alone(target.env_file, content))
+    return wanted
+
+
+def folder_mode(mode: str) -> int:
+    """The mode of a folder whose files have this mode: who may read a file may enter."""
+    return 0o700 | (int(mode, 8) & 0o044) >> 2
+
+
+def _within(at: str, files: Mapping[str, SetFile], only: Sequence[str]) -> dict[str, bytes]:
+    try:
+        return chosen(files, only)
+    except SourceMissing as error:
+        raise SourceMissing(f"{at}: {error}") from None
+
+
+def _alone(target: FileTarget | EnvFileTarget, content: bytes) -> WantedTarget:
+    return WantedTarget(
+        path=target.path,
+        layout="file",
+        files={ALONE: content},
+        mode=int(target.mode, 8),
+        folder_mode=0,
+        owner=target.owner,
+        group=target.group,
+        adopt=target.adopt,
+    )
+
+
+def _file(at: str, target: FileTarget, files: Mapping[str, SetFile], render: Render) -> bytes:
+    if target.key:
+        return _within(f"{at}.key", files, [target.key])[target.key]
+    return render(f"{at}.template", target.template, {name: each.content for name, each in files.items()})
+
+
+def _env_file(at: str, target: EnvFileTarget, files: Mapping[str, SetFile], delivery: ObjectRef) -> bytes:
+    missing = sorted(target.names.keys() - files.keys())
+    if missing:
+        raise SourceMissing(f'{at}.names: no source gives "{missing[0]}"')
+    try:
+        names = variable_names(files, target.names, case=target.case, prefix=target.prefix)
+        variables = {file: (name, files[file].content) for file, name in names.items()}
+        comment = f"written by syncret; Delivery {delivery.namespace}/{delivery.name}"
+        return env_file(target.format, variables, comment=comment)
+    except Inexpressible as error:
+        raise Unfit(f"{at}: {error} ({error.hint})") from None

@@ -1,0 +1,154 @@
+"""All targets of one Delivery that are files, on this host: the work of the phases that touch them.
+
+Blocking; each call opens the folders anew, because what is at a path may be another folder by now.
+"""
+
+import grp
+import pwd
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget
+from syncret.daemon.core.delivery.phases import Phase, Row
+from syncret.daemon.delivery.links import DATA, LinksTarget
+from syncret.daemon.delivery.making import Look
+from syncret.daemon.delivery.paths import Moved, Refused, Trust, opened
+from syncret.daemon.delivery.targets import FileTarget, FolderTarget, Identity
+
+Opened: TypeAlias = FileTarget | FolderTarget | LinksTarget
+
+
+class HostTargets:
+    """The targets, in their order."""
+
+    def __init__(
+        self, wanted: Sequence[WantedTarget], *, fsync: bool = True, in_container: bool = False
+    ) -> None:
+        self._wanted = wanted
+        self._fsync = fsync
+        self._in_container = in_container
+
+    def are_right(self) -> bool:
+        """Whether everything is as it should be, owners and modes too. Raises Refused and OSError."""
+        return all(self._is_right(each) for each in self._wanted)
+
+    def stage(self, row: Row) -> tuple[Identity, ...]:
+        """Write everything beside what is live. Raises Refused and OSError: then nothing stays staged."""
+        try:
+            return tuple([self._stage(each, ours=each.adopt or bool(row.live)) for each in self._wanted])
+        except BaseException:  # tidied up after, and raised again
+            self.discard_staged()
+            raise
+
+    def swap(self, row: Row) -> None:
+        """Make the next target live: that of number `row.done`. Done twice, it is done once."""
+        number = row.done
+        with self._opened(self._wanted[number]) as target:
+            if isinstance(target, LinksTarget):
+                target.swap(row.generation + 1)
+            elif target.is_live(row.staged[number]):
+                target.finish(row.staged[number])
+            else:
+                target.swap()
+
+    def swap_back(self, row: Row) -> None:
+        """Take the last target back that is not yet: that of number `row.done - 1`."""
+        with self._opened(self._wanted[row.done - 1]) as target:
+            if isinstance(target, LinksTarget):
+                target.lead_to(row.generation)
+            elif target.is_live(row.staged[row.done - 1]):
+                target.finish(row.staged[row.done - 1])
+                target.swap_back()
+
+    def swapped(self, row: Row) -> int:
+        """How many of the first targets hold what was staged."""
+        for number, (each, identity) in enumerate(zip(self._wanted, row.staged, strict=False)):
+            if not self._is_live(each, identity):
+                return number
+        return len(row.staged)
+
+    def finish(self, row: Row) -> None:
+        """After a crash: end what the swap of a target, or its way back, had begun."""
+        live = self.swapped(row)
+        for number, identity in enumerate(row.staged):
+            if number >= live and row.phase is not Phase.ROLLING_BACK:
+                return
+            with self._opened(self._wanted[number]) as target:
+                if isinstance(target, LinksTarget):
+                    target.lead_to(row.generation + (number < live))
+                elif number < live:
+                    target.finish(identity)
+                else:
+                    target.discard_previous()
+
+    def discard_staged(self) -> None:
+        """Remove what is staged; what cannot be reached holds nothing of ours."""
+        self._each(lambda target: target.discard_staged())
+
+    def discard_previous(self) -> None:
+        """Remove what was live before."""
+        self._each(lambda target: target.discard_previous())
+
+    def _each(self, work: Callable[[Opened], None]) -> None:
+        for each in self._wanted:
+            try:
+                with self._opened(each, make=False) as target:
+                    work(target)
+            except (FileNotFoundError, Refused, Moved):
+                continue
+
+    def _stage(self, wanted: WantedTarget, *, ours: bool) -> Identity:
+        with self._opened(wanted) as target:
+            if isinstance(target, FileTarget):
+                return target.stage(wanted.files[ALONE], ours=ours)
+            return target.stage(wanted.files, ours=ours)
+
+    def _is_right(self, wanted: WantedTarget) -> bool:
+        try:
+            with self._opened(wanted, make=False) as target:
+                if isinstance(target, FileTarget):
+                    return target.is_right(wanted.files[ALONE])
+                return target.is_right(wanted.files)
+        except FileNotFoundError:
+            return False
+
+    def _is_live(self, wanted: WantedTarget, identity: Identity) -> bool:
+        try:
+            with self._opened(wanted, make=False) as target:
+                return target.is_live(identity)
+        except FileNotFoundError:
+            return False
+
+    @contextmanager
+    def _opened(self, wanted: WantedTarget, *, make: bool = True) -> Generator[Opened, None, None]:
+        look = _look(wanted)
+        trust = Trust.of_process(last=look.uid, in_container=self._in_container)
+        path = f"{wanted.path}/{DATA}" if wanted.layout == "links" else wanted.path
+        with opened(path, trust, make=make, fsync=self._fsync) as place:
+            if wanted.layout == "links":
+                yield LinksTarget(place, place.folder, look)
+            elif wanted.layout == "swap":
+                yield FolderTarget(place, look)
+            else:
+                yield FileTarget(place, look)
+
+
+def _look(wanted: WantedTarget) -> Look:
+    return Look(
+        uid=_number(wanted.owner, "user", lambda name: pwd.getpwnam(name).pw_uid),
+        gid=_number(wanted.group, "group", lambda name: grp.getgrnam(name).gr_gid),
+        mode=wanted.mode,
+        folder_mode=wanted.folder_mode,
+    )
+
+
+def _number(name: str, sort: str, look_up: Callable[[str], int]) -> int | None:
+    if not name:
+        return None
+    if name.isdecimal():
+        return int(name)
+    try:
+        return look_up(name)
+    except KeyError:
+        raise Refused(f"there is no {sort} {name} on this host", "create it, or write its number") from None
