@@ -1,0 +1,141 @@
+"""Runs one command of a Delivery: without a shell, in a session of its own, and never longer than allowed.
+
+Its group is killed also after success: what a command leaves running would hold files that are swapped.
+"""
+
+import asyncio
+import ctypes
+import os
+import resource
+import signal
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Self
+
+from msgspec import Struct
+
+from syncret.daemon.core.delivery.command_output import Redaction
+
+GRACE: Final = 2.0
+"""Seconds from SIGTERM to SIGKILL."""
+
+_PR_SET_PDEATHSIG: Final = 1
+_PIECE: Final = 1 << 16
+_PIECES_IN_PIPE: Final = 16
+ENVIRONMENT: Final[Mapping[str, str]] = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+
+
+class CommandResult(Struct, frozen=True, kw_only=True):
+    """How a command ended."""
+
+    code: int | None
+    """Its exit code, negative for a signal; None: it took too long, or could not be started."""
+    output: str
+    problem: str = ""
+    """Why there is no code."""
+
+    @property
+    def succeeded(self) -> bool:
+        return self.code == 0
+
+
+async def run_command(
+    argv: Sequence[str],
+    *,
+    timeout: float,  # noqa: ASYNC109  # the command is stopped in steps, not cancelled
+    variables: Mapping[str, str],
+    values: Iterable[bytes],
+) -> CommandResult:
+    """Run it to its end. `values` are redacted in the output. Call it from the main thread's loop.
+
+    Cancelled, the command is killed.
+    """
+    redaction = Redaction(values)
+    with _Tail(redaction.buffer_size) as output:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output.writer,
+                stderr=output.writer,
+                cwd="/",
+                env={**ENVIRONMENT, **variables},
+                start_new_session=True,
+                umask=0o077,
+                preexec_fn=_prepare,
+            )
+        except OSError as error:
+            return CommandResult(code=None, output="", problem=f"{argv[0]}: {error.strerror}")
+        try:
+            in_time = await _ended(process, timeout)
+        finally:
+            _kill(process.pid, signal.SIGKILL)
+        await process.wait()
+        output.drain()
+        return CommandResult(
+            code=process.returncode if in_time else None,
+            output=redaction.end_of(output.content, is_cut=output.is_cut),
+            problem="" if in_time else f"took longer than {timeout:g}s",
+        )
+
+
+class _Tail:
+    """The end of what is printed into a pipe, which is read as it comes."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self.content = b""
+        self.is_cut = False
+
+    def __enter__(self) -> Self:
+        self._reader, self.writer = os.pipe()
+        os.set_blocking(self._reader, False)  # takes no keywords
+        asyncio.get_running_loop().add_reader(self._reader, self._read)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.get_running_loop().remove_reader(self._reader)
+        os.close(self._reader)
+        os.close(self.writer)
+
+    def drain(self) -> None:
+        """Take what is in the pipe now; a process that outlived its group may go on, and is not heard."""
+        for _ in range(_PIECES_IN_PIPE):
+            if not self._read():
+                return
+
+    def _read(self) -> bool:
+        try:
+            piece = os.read(self._reader, _PIECE)
+        except BlockingIOError:
+            return False
+        whole = self.content + piece
+        self.is_cut = self.is_cut or len(whole) > self._size
+        self.content = whole[-self._size :]
+        return bool(piece)
+
+
+async def _ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
+    """Whether it ended in time; if not, it is asked to end, and then made to."""
+    for number, wait in ((signal.SIGTERM, seconds), (signal.SIGKILL, GRACE)):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                await process.wait()
+            return number is signal.SIGTERM
+        _kill(process.pid, number)
+    return False
+
+
+def _kill(group: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+_prctl: Any = getattr(ctypes.CDLL(None), "prctl", None)
+
+
+def _prepare() -> None:
+    """In the new process: it dies with us, and leaves no core file with values in it."""
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
