@@ -1,0 +1,203 @@
+"""Units of systemd, asked by `systemctl`: its exit code and `show` tell all that a delivery needs.
+
+A reload that is asked for while one is running is merged into it, although that one may have read the old
+files. So nothing is asked for while the unit has a job.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from syncret.daemon.core.delivery.phases import Outcome
+from syncret.daemon.core.delivery.timing import StartLimit
+from syncret.daemon.delivery.commands import CommandResult, run_command
+
+Action: TypeAlias = Literal["reload", "restart", "reload-or-restart"]
+
+SYSTEMCTL: Final = "/usr/bin/systemctl"
+_VERBS: Final[Mapping[Action, str]] = {
+    "reload": "reload",
+    "restart": "try-restart",
+    "reload-or-restart": "try-reload-or-restart",
+}
+"""None of them starts a unit that does not run."""
+
+_PROPERTIES: Final = (
+    *("LoadState", "ActiveState", "SubState", "Job", "Result", "ReloadResult"),
+    *("InvocationID", "NRestarts", "StartLimitIntervalUSec", "StartLimitBurst"),
+)
+_ASKED_FOR: Final = 5.0
+"""Seconds for an answer of `show`."""
+
+_RUNNING: Final = frozenset({"active", "reloading"})
+_CHANGING: Final = frozenset({"activating", "deactivating", "reloading"})
+_STOPPED: Final = frozenset({"inactive", "failed", ""})
+_PAUSE: Final = 0.1
+"""Seconds between two looks at a unit with a job; systemd tells the end of its jobs over D-Bus alone."""
+
+_NOT_THERE: Final = frozenset({"not-found", "masked", "bad-setting", "error"})
+_DENIED: Final = ("authentication required", "Access denied", "Permission denied")
+_AWAY: Final = ("Failed to connect to bus", "not been booted with systemd", "Transport endpoint")
+_SCALES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+
+
+class UnitState(Struct, frozen=True, kw_only=True):
+    """What systemd says about a unit."""
+
+    load: str = ""
+    active: str = ""
+    sub: str = ""
+    job: str = ""
+    result: str = ""
+    reload_result: str = ""
+    invocation: str = ""
+    restarts: int = 0
+    start_limit: StartLimit = StartLimit(0, 0)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is such a unit, and it may be used."""
+        return self.load not in _NOT_THERE
+
+    @property
+    def runs(self) -> bool:
+        """Whether somebody is there to be told."""
+        return self.active in _RUNNING
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that somebody else asked for is under way: wait for its end."""
+        return self.job not in ("", "0") or self.active in _CHANGING
+
+    def is_healthy_after(self, before: "UnitState", action: Action) -> bool:
+        """Whether it runs as before the action: once restarted if that was asked for, and never by itself."""
+        restarted = self.invocation != before.invocation
+        return (
+            self.active == "active"
+            and self.sub in ("running", "exited")
+            and self.result == "success"
+            and self.reload_result in ("", "success")
+            and self.restarts == before.restarts
+            and (action == "reload-or-restart" or restarted == (action == "restart"))
+        )
+
+
+class Told(Struct, frozen=True, kw_only=True):
+    """What became of a request."""
+
+    outcome: Outcome
+    message: str = ""
+
+
+class Units(Protocol):
+    """What a delivery asks of systemd."""
+
+    async def show(self, unit: str) -> UnitState | None:
+        """The state of a unit; None if systemd does not answer."""
+        ...
+
+    async def tell(self, unit: str, action: Action, *, timeout: float) -> Told:  # noqa: ASYNC109  # of systemctl
+        """Reload or restart a unit that runs, once it has no job of others, and wait for the end."""
+        ...
+
+    async def start(self, unit: str, *, timeout: float) -> CommandResult:  # noqa: ASYNC109  # as above
+        """Start a oneshot unit, and wait for its end."""
+        ...
+
+
+class SystemctlUnits:
+    """Units by the program `systemctl`, which asks for no password. Implements Units."""
+
+    def __init__(self, program: str = SYSTEMCTL) -> None:
+        self._program = program
+
+    async def show(self, unit: str) -> UnitState | None:
+        """As the protocol says."""
+        names = [f"--property={name}" for name in _PROPERTIES]
+        result = await self._run(["show", *names, "--", unit], _ASKED_FOR)
+        if not result.succeeded:
+            return None
+        lines = (line.partition("=") for line in result.output.splitlines())
+        return _state({name: value for name, _, value in lines})
+
+    async def tell(self, unit: str, action: Action, *, timeout: float) -> Told:  # noqa: ASYNC109
+        """As the protocol says."""
+        state = await self._idle(unit, timeout)
+        if state is not None and state.is_busy and state.active not in _STOPPED:
+            return Told(outcome=Outcome.NOT_ASKED, message=f"{unit} is busy with what others asked for")
+        if state is None:
+            return Told(outcome=Outcome.NOT_ASKED, message="systemd does not answer")
+        if not state.is_there:
+            return Told(outcome=Outcome.NOT_THERE, message=f"{unit} is {state.load}")
+        if not state.runs:
+            return Told(outcome=Outcome.NOT_RUNNING, message=f"{unit} is {state.active}")
+        result = await self._run([_VERBS[action], "--", unit], timeout)
+        return _told(unit, result)
+
+    async def _idle(self, unit: str, seconds: float) -> UnitState | None:
+        """The state once nobody else's job is under way; as it is, if that takes too long.
+
+        A unit that is not active, with a start job that waits, reads the files when it starts.
+        """
+        end = asyncio.get_running_loop().time() + seconds
+        state = await self.show(unit)
+        while (
+            state is not None
+            and state.is_busy
+            and state.active not in _STOPPED
+            and asyncio.get_running_loop().time() < end
+        ):
+            await asyncio.sleep(_PAUSE)
+            state = await self.show(unit)
+        return state
+
+    async def start(self, unit: str, *, timeout: float) -> CommandResult:  # noqa: ASYNC109
+        """As the protocol says."""
+        return await self._run(["start", "--", unit], timeout)
+
+    async def _run(self, arguments: Sequence[str], seconds: float) -> CommandResult:
+        argv = [self._program, "--no-ask-password", "--no-pager", *arguments]
+        return await run_command(argv, timeout=seconds, variables={"SYSTEMD_COLORS": "0"}, values=())
+
+
+def _told(unit: str, result: CommandResult) -> Told:
+    if result.succeeded:
+        return Told(outcome=Outcome.DONE)
+    if any(each in result.output for each in _DENIED):
+        hint = "allow it with a rule of polkit for the user of syncret"
+        return Told(outcome=Outcome.NOT_ASKED, message=f"not allowed to tell {unit} ({hint})")
+    if any(each in result.output for each in _AWAY) or (result.code is None and not result.output):
+        return Told(outcome=Outcome.NOT_ASKED, message=result.problem or "systemd does not answer")
+    return Told(outcome=Outcome.FAILED, message=result.problem or result.output)
+
+
+def _state(properties: Mapping[str, str]) -> UnitState:
+    restarts, burst = properties.get("NRestarts", ""), properties.get("StartLimitBurst", "")
+    return UnitState(
+        load=properties.get("LoadState", ""),
+        active=properties.get("ActiveState", ""),
+        sub=properties.get("SubState", ""),
+        job=properties.get("Job", ""),
+        result=properties.get("Result", ""),
+        reload_result=properties.get("ReloadResult", ""),
+        invocation=properties.get("InvocationID", ""),
+        restarts=int(restarts) if restarts.isdecimal() else 0,
+        start_limit=StartLimit(
+            seconds(properties.get("StartLimitIntervalUSec", "")), int(burst) if burst.isdecimal() else 0
+        ),
+    )
+
+
+def seconds(text: str) -> float:
+    """A span of time as systemd prints it: `1min 30s`, `10s`, `infinity`; 0 for what is none."""
+    total = 0.0
+    for part in text.split():
+        number = part.rstrip("abcdefghijklmnopqrstuvwxyz")
+        if part == "infinity":
+            return float("inf")
+        if part[len(number) :] not in _SCALES or not number.replace(".", "", 1).isdecimal():
+            return 0.0
+        total += float(number) * _SCALES[part[len(number) :]]
+    return total
