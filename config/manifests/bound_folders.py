@@ -7,7 +7,7 @@ from typing import Final
 from syncret.config.errors import Problem
 from syncret.config.manifests.loader import is_below
 from syncret.config.meta import Document, GroupKind, ObjectRef, member
-from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, Kinds
+from syncret.config.resources.kinds import DELIVERY, EXTERNAL_SECRET, NAMESPACE, Kinds
 from syncret.config.settings import BoundFolder
 
 TARGET: Final = "spec.target.manifest.kind"
@@ -39,6 +39,12 @@ def outside_bounds(ref: ObjectRef, folder: BoundFolder) -> Problem | None:
         return Problem(
             path="kind",
             message=f"{folder.path} may not define a {ref.kind}, which is cluster-scoped",
+            hint=f"define it elsewhere; {_SETTING} would have to name the kind",
+        )
+    if ref.group_kind == DELIVERY.group_kind and not folder.kinds:
+        return Problem(
+            path="kind",
+            message=f"{folder.path} may not define a {ref.kind}, which writes files anywhere on this host",
             hint=f"define it elsewhere; {_SETTING} would have to name the kind",
         )
     is_namespace = ref.group_kind == NAMESPACE.group_kind

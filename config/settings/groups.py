@@ -223,8 +223,8 @@ class TemplateDelimiters(Group, frozen=True):
 class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 
-    A namespace is a name in which `*` stands for any characters. Without kinds, all namespaced ones are
-    meant; otherwise just these, of which some may be cluster-scoped.
+    A namespace is a name in which `*` stands for any characters. Without kinds, all namespaced ones
+    but Delivery are meant; otherwise just these, of which some may be cluster-scoped.
 
     Example: {path: /srv/tenants/a, namespaces: [team-a]}
     """
@@ -236,5 +236,5 @@ class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ]
     """Namespaces of its objects; `*` stands for any characters. Example: [team-a, team-a-*]"""
     kinds: tuple[str, ...] = ()
-    """Kinds of its objects, cluster-scoped ones only if named; none: all namespaced ones.
+    """Kinds of its objects, cluster-scoped ones and Delivery only if named; none: all others.
     Example: [ExternalSecret, SecretStore]"""

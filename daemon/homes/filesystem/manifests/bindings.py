@@ -17,7 +17,7 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.manifests.bound_folders import bounds_of, outside_bounds
 from syncret.config.manifests.loader import is_below, read_bounded
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.kinds import Kinds
+from syncret.config.resources.kinds import HOST_KINDS, Kinds
 from syncret.config.settings import BoundFolder
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.homes.contract import HomeProblem
@@ -78,7 +78,7 @@ class Bindings:
 
     def problems(self, kinds: Kinds) -> Iterator[HomeProblem]:
         """Kinds of the settings that do not exist."""
-        known = [each.kind for each in kinds.names()]
+        known = [each.kind for each in (*kinds.names(), *(kind.group_kind for kind in HOST_KINDS))]
         for folder in self._bound.values():
             for kind in folder.kinds:
                 if kind not in known:

@@ -88,6 +88,13 @@ def test_what_is_within_the_bounds(folder: BoundFolder, ref: ObjectRef) -> None:
             "(the setting manifests lets it define SecretStore, ExternalSecret)",
             id="kind",
         ),
+        pytest.param(
+            bound("team-a"),
+            ObjectRef("syncret.dev", "Delivery", "team-a", "x"),
+            "kind: /tenants/a may not define a Delivery, which writes files anywhere on this host "
+            "(define it elsewhere; the setting manifests would have to name the kind)",
+            id="delivery",
+        ),
     ],
 )
 def test_what_is_outside_says_field_and_remedy(folder: BoundFolder, ref: ObjectRef, told: str) -> None:
@@ -111,6 +118,10 @@ def writes(api_version: str, kind: str) -> Document:
             "v1", "Namespace", ("ExternalSecret", "Namespace"), True, id="a-namespace-that-is-named"
         ),
         pytest.param(f"{GENERATORS}/v1alpha1", "ClusterGenerator", (), False, id="generator"),
+        pytest.param("syncret.dev/v1alpha1", "Delivery", (), False, id="delivery"),
+        pytest.param(
+            "syncret.dev/v1alpha1", "Delivery", ("Delivery",), True, id="a-delivery-where-it-is-named"
+        ),
     ],
 )
 def test_what_an_external_secret_writes_is_held_to_the_bounds(
