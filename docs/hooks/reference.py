@@ -24,8 +24,8 @@ COMMAND_LINE = """\
 # Command line
 
 Exit codes are a contract: 0 everything is in sync, 1 a resource failed, 2 a manifest or the usage is invalid,
-3 the state or the target cannot be used. Those of `exec` are those of the program; before it runs also 125, 126 and
-127, as `env` and `timeout` have them.
+3 the state or the target cannot be used. Those of `exec` are those of the program; before it runs also 125,
+126 and 127, as `env` and `timeout` have them.
 
 ## Output
 
