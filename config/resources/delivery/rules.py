@@ -25,6 +25,12 @@ _OTHERS_READ: Final = 0o004
 _ASKED_NAME: Final = 84
 """Bytes that the names of a unit and of a credential may have together: the longest that systemd asks for."""
 
+_UNSERVED: Final = Problem(
+    path="kind",
+    message="no daemon of this version delivers anything: it is judged and has no effect",
+    severity=Severity.WARNING,
+)
+
 ENCRYPTED_STORE: Final = "/etc/credstore.encrypted"
 PLAIN_STORE: Final = "/run/credstore"
 
@@ -38,6 +44,7 @@ class Place(NamedTuple):
 
 def check(delivery: Delivery, _catalog: Catalog) -> Iterator[Problem]:
     """All rules that can be checked without the host."""
+    yield _UNSERVED
     spec = delivery.spec
     yield from _sources(spec)
     for place in places_of(spec):

@@ -149,6 +149,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
     monkeypatch.undo()
 
 
+@pytest.mark.slow  # one life for each call that changes a file
 @pytest.mark.parametrize("healthy", [True, False], ids=["forward", "back"])
 def test_a_crash_before_any_call_leaves_whole_sets_and_the_next_start_ends_what_was_begun(
     tmp_path: Path, kill_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, *, healthy: bool

@@ -127,6 +127,7 @@ def test_data_that_leads_elsewhere_is_not_followed(target: LinksTarget, web: Pat
     assert (tmp_path / "elsewhere" / "server.pem").read_bytes() == b"precious"
 
 
+@pytest.mark.slow  # thousands of swaps under a reader
 def test_no_reader_ever_misses_a_name_that_stays(target: LinksTarget, web: Path) -> None:
     deliver(target, PAIR, 1)
     stop = threading.Event()

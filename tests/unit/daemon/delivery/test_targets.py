@@ -157,6 +157,7 @@ def test_a_crash_leaves_one_whole_set_and_is_rolled_forward(
     assert names(srv) == {"tls", "..syncret-old.tls"}
 
 
+@pytest.mark.slow  # thousands of swaps under a reader
 def test_no_reader_of_one_path_ever_misses_it(place: Place, srv: Path) -> None:
     target = FolderTarget(place, Look())
     deliver(target, PAIR)

@@ -15,6 +15,8 @@ from syncret.config.text.yaml import to_yaml
 from syncret.daemon.cli.main import main
 from tests.support.nasty_values import NASTY_VALUES
 
+pytestmark = pytest.mark.slow  # each becomes a process
+
 SYNCRET = Path(sys.executable).parent / "syncret"
 REPORT = (
     "import json, os, resource, signal; print(json.dumps({"
