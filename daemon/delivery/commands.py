@@ -70,7 +70,7 @@ async def run_command(
             in_time = await _ended(process, timeout)
         finally:
             _kill(process.pid, signal.SIGKILL)
-        await process.wait()
+            await process.wait()  # also of a run that is cancelled: nothing of it is left then
         output.drain()
         return CommandResult(
             code=process.returncode if in_time else None,

@@ -13,6 +13,8 @@ import pytest
 from syncret.daemon.delivery import commands
 from syncret.daemon.delivery.commands import CommandResult, run_command
 
+pytestmark = pytest.mark.slow  # each test starts processes
+
 SHELL = "/bin/sh"
 LONGEST = 30
 REPORT = (

@@ -10,6 +10,8 @@ from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.core.delivery.timing import StartLimit
 from syncret.daemon.delivery.units import Action, SystemctlUnits, UnitState, seconds
 
+pytestmark = pytest.mark.slow  # each test starts processes
+
 SHOWN = """\
 LoadState=loaded
 ActiveState=active

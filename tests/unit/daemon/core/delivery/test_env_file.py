@@ -69,6 +69,7 @@ def test_what_a_format_cannot_hold_is_refused_with_the_key_and_what_can_hold_it(
     assert "a directory" in caught.value.hint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 def test_a_shell_gets_every_byte(shell: str, tmp_path: Path) -> None:
     path = tmp_path / "env"
@@ -90,6 +91,7 @@ def test_python_dotenv_gets_every_byte() -> None:
     assert found == decoded(expressible("dotenv"))
 
 
+@pytest.mark.slow
 def test_node_gets_every_byte(tmp_path: Path) -> None:
     path = tmp_path / "env"
     path.write_bytes(whole("dotenv"))
