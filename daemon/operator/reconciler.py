@@ -74,6 +74,8 @@ class ConfigReconciler:
         self._cluster = cluster
         self._installer = Installer(cluster)
         self._injection = Injection(cluster, self._installer.contests)
+        self._managed: StoredObject | None = None
+        """The configuration as the last run saw it: an event about its end is still to be told."""
 
     @property
     def group_kind(self) -> GroupKind:
@@ -93,16 +95,16 @@ class ConfigReconciler:
         """As `Reconciler` says."""
         stored = self._cluster.inventory.get(ref)
         if stored is None or ref != CONFIG:
+            self._tell_end(self._managed if ref == CONFIG else None)
             self._cluster.wake(MANAGER)
             return Outcome()
         held = stored.document["metadata"].get("finalizers", [])
         if FINALIZERS.intersection(held):
             stored = await writes.set_finalizers(stored, [each for each in held if each not in FINALIZERS])
-        if stored.document["metadata"].get("deletionTimestamp"):
-            self._tell(
-                stored, "RemoveDeployment", "not managed any more; what is installed stays", warning=True
-            )
+        if stored.document["metadata"].get("deletionTimestamp"):  # another finalizer holds it
+            self._tell_end(stored)
             return Outcome()
+        self._managed = stored
         manager = self._cluster.inventory.get(MANAGER)
         chosen = choices(
             stored.document, {} if manager is None else manager.document, self._cluster.environment
@@ -269,6 +271,13 @@ class ConfigReconciler:
             names = ", ".join(map(str, found[begin : begin + MOST_NAMED]))
             message = f"there already, perhaps from an earlier installation, and taken over: {names}"
             self._tell(stored, "ResourceAlreadyExists", message, warning=True)
+
+    def _tell_end(self, stored: StoredObject | None) -> None:
+        """Say once that the management is over."""
+        if self._managed is None or stored is None:
+            return
+        self._managed = None
+        self._tell(stored, "RemoveDeployment", "not managed any more; what is installed stays", warning=True)
 
     def _tell(self, stored: StoredObject, reason: str, message: str, *, warning: bool = False) -> None:
         self._cluster.record_event(stored, warning=warning, reason=reason, message=message)

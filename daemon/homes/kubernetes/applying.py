@@ -3,22 +3,39 @@
 What the API server answers carries the bookkeeping of fields: it tells who wrote what.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef, member, ref_of
-from syncret.daemon.homes.contract import Invalid, NotFound, OutcomeUnknown, StorageUnavailable, StoredObject
-from syncret.daemon.homes.kubernetes.api import JSON, METADATA_ONLY
+from syncret.daemon.homes.contract import (
+    Conflict,
+    HomeError,
+    Invalid,
+    NotFound,
+    OutcomeUnknown,
+    StorageUnavailable,
+    StoredObject,
+    TooManyRequests,
+)
+from syncret.daemon.homes.kubernetes.api import JSON, METADATA_ONLY, NotAllowed
 from syncret.daemon.homes.kubernetes.bodies import patch_body
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.daemon.homes.kubernetes.objects import METADATA_ALONE, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource
-from syncret.providers.kit.http import Body
+from syncret.providers.kit.http import Answer, Body
+from syncret.providers.kit.retry import Doubling
+
+T = TypeVar("T")
 
 APPLY: Final = "application/apply-patch+yaml"
 JSON_PATCH: Final = "application/json-patch+json"
+
+MOST_TRIES: Final = 6
+_PAUSES: Final = Doubling(0.1, 2.0)
+"""Between the tries of one request: an installation takes dozens, and begins with none of them anew."""
 
 _CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 """Of CRDs, which have a hundred kilobytes each, the metadata is all that is asked for."""
@@ -28,7 +45,10 @@ _NOT_TYPED: Final = "failed to create typed patch object"
 
 
 class Applier:
-    """Applies objects as one field manager. Methods raise HomeError; of Secrets no value travels."""
+    """Applies objects as one field manager. Methods raise HomeError; of Secrets no value travels.
+
+    A request that was not answered, or answered by a failure that may pass, is repeated a few times.
+    """
 
     def __init__(self, home: KubernetesHome, *, manager: str) -> None:
         self._home = home
@@ -51,8 +71,9 @@ class Applier:
         resource = await self._resources.find(ref.group_kind)
         if resource is None:
             return None
-        answer = await self._api.read(
-            resource.path_to(ref), doing=f"reading {ref}", accept=_accepted(resource)
+        path, accept = resource.path_to(ref), _accepted(resource)
+        answer = await self._repeated(
+            ref, lambda: self._api.read(path, doing=f"reading {ref}", accept=accept), StorageUnavailable
         )
         return None if answer is None else stored_of(resource, answer.decode(Document), whole=True)
 
@@ -66,14 +87,9 @@ class Applier:
 
         Raises Invalid for whatever is wrong with the document itself.
         """
-        ref = ref_of(document)
         body = Body(msgspec.json.encode(document), APPLY)
-        try:
-            return await self._patch(ref, body, str(document["apiVersion"]), force=True, dry_run=dry_run)
-        except OutcomeUnknown as error:
-            if _NOT_TYPED in str(error):
-                raise Invalid(str(error)) from None
-            raise
+        ref, api_version = ref_of(document), str(document["apiVersion"])
+        return await self._patch(ref, body, api_version, applies=True, dry_run=dry_run)
 
     async def edit(self, seen: StoredObject, operations: Sequence[Document]) -> StoredObject:
         """A JSON patch of this version. Raises Conflict where there is a newer one."""
@@ -92,7 +108,7 @@ class Applier:
         body: Body,
         api_version: str = "",
         *,
-        force: bool = False,
+        applies: bool = False,
         dry_run: bool = False,
     ) -> StoredObject:
         resource = await self._resources.find(ref.group_kind, api_version.rpartition("/")[2])
@@ -101,19 +117,47 @@ class Applier:
                 f"{ref}: the API server does not serve this kind", hint="install its CRD"
             )
         params = {"fieldManager": self._manager}
-        if force:
+        passing: list[type[HomeError]] = [StorageUnavailable, OutcomeUnknown]
+        if applies:  # the same again has the same effect, whatever became of the first
             params["force"] = "true"
+            passing.append(Conflict)
         if dry_run:
             params["dryRun"] = "All"
-        answer = await self._api.write(
-            "PATCH",
-            resource.path_to(ref),
-            body,
-            doing=f"{'trying' if dry_run else 'writing'} {ref}",
-            params=params,
-            accept=_accepted(resource),
-        )
+            passing.append(TooManyRequests)  # of writes, the gate holds back all
+
+        async def ask() -> Answer:
+            try:
+                return await self._api.write(
+                    "PATCH",
+                    resource.path_to(ref),
+                    body,
+                    doing=f"{'trying' if dry_run else 'writing'} {ref}",
+                    params=params,
+                    accept=_accepted(resource),
+                )
+            except OutcomeUnknown as error:
+                if _NOT_TYPED in str(error):
+                    raise Invalid(str(error)) from None
+                raise
+
+        answer = await self._repeated(ref, ask, *passing)
         return stored_of(resource, answer.decode(Document), whole=True)
+
+    async def _repeated(
+        self, ref: ObjectRef, ask: Callable[[], Awaitable[T]], *passing: type[HomeError]
+    ) -> T:
+        """The answer, though some tries ended in a failure that may pass; the last failure if all did."""
+        for failures in range(1, MOST_TRIES):
+            pause = _PAUSES.pause(failures)
+            try:
+                return await ask()
+            except passing as error:
+                if isinstance(error, NotAllowed) or not self._home.owns(ref):
+                    raise
+                if isinstance(error, TooManyRequests) and error.retry_after is not None:
+                    pause = error.retry_after
+            await asyncio.sleep(pause)
+        return await ask()
 
 
 def _accepted(resource: Resource) -> str:

@@ -1,7 +1,7 @@
 """What an administrator does with the operator, and what everybody sees of it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -60,6 +60,8 @@ class Operated:
     def __init__(self, api: KubeApi, running: RunningOperator) -> None:
         self.api = api
         self.running = running
+        self.within = WITHIN
+        """Seconds within which what is waited for has to come."""
 
     async def configure(self, **spec: object) -> None:
         """Create the configuration, or replace its spec."""
@@ -83,7 +85,7 @@ class Operated:
 
     async def until(self, holds: Callable[[], object], what: str) -> None:
         """Wait for something to come true on the API server."""
-        end = asyncio.get_running_loop().time() + WITHIN
+        end = asyncio.get_running_loop().time() + self.within
         while not holds():
             assert asyncio.get_running_loop().time() < end, f"{what}: {self.condition()}"
             await asyncio.sleep(0.05)
@@ -128,6 +130,16 @@ def installed(api: KubeApi) -> dict[str, Document]:
 def versions(api: KubeApi) -> dict[str, str]:
     """The resource version of each."""
     return {path: each["metadata"]["resourceVersion"] for path, each in installed(api).items()}
+
+
+def events(api: KubeApi, reason: str) -> Sequence[str]:
+    """The messages of the configuration's events of one reason."""
+    every = api.request("GET", "/api/v1/namespaces/default/events").body["items"]
+    return [
+        each["message"]
+        for each in every
+        if each["involvedObject"]["kind"] == "ExternalSecretsConfig" and each["reason"] == reason
+    ]
 
 
 def remove_installation(api: KubeApi) -> None:

@@ -16,6 +16,7 @@ from tests.real.operator.operating import (
     PLACES,
     SETTINGS,
     condition,
+    events,
     installed,
     operating,
     versions,
@@ -217,6 +218,8 @@ async def test_deleting_the_configuration_leaves_everything(api: KubeApi, namesp
             return any("not managed" in each["message"] for entry in statuses for each in entry["conditions"])
 
         await operated.until(told, "the manager says so")
+        await operated.until(lambda: events(api, "RemoveDeployment"), "an event tells it")
+        assert len(events(api, "RemoveDeployment")) == 1
         api.request("PATCH", CORE, {"metadata": {"labels": {"team": "x"}}})
         await operated.running.engine.wait_idle()
         await operated.configure()

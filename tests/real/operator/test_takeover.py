@@ -1,13 +1,12 @@
 """What an operator finds that others have made before: taken over, made anew, or refused with a remedy."""
 
 from base64 import b64encode
-from collections.abc import Sequence
 
 import pytest
 
 from syncret.config.meta import Document
 from syncret.daemon.operator.takeover import MANAGED_ANNOTATIONS
-from tests.real.operator.operating import CONFIG, OPERAND, installed, operating, versions
+from tests.real.operator.operating import CONFIG, OPERAND, events, installed, operating, versions
 from tests.support.servers.kube.kubelet import roll_out
 from tests.support.servers.kube.running import KubeApi
 
@@ -19,16 +18,6 @@ BINDINGS = {
     "ClusterRoleBinding": f"{RIGHTS}/clusterrolebindings/external-secrets-controller",
     "RoleBinding": f"{RIGHTS}/namespaces/{OPERAND}/rolebindings/external-secrets-leaderelection",
 }
-
-
-def events(api: KubeApi, reason: str) -> Sequence[str]:
-    """The messages of the configuration's events of one reason."""
-    every = api.request("GET", "/api/v1/namespaces/default/events").body["items"]
-    return [
-        each["message"]
-        for each in every
-        if each["involvedObject"]["kind"] == "ExternalSecretsConfig" and each["reason"] == reason
-    ]
 
 
 def again(api: KubeApi, path: str, **members: object) -> None:

@@ -1,5 +1,6 @@
-"""Stands between a client and an API server: lets all through, watches too, or answers in its place."""
+"""Stands between a client and an API server: lets all through, watches too, or answers itself."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import TypeAlias
@@ -30,8 +31,13 @@ def is_watch(request: web.Request) -> bool:
 
 
 @asynccontextmanager
-async def between(api: KubeApi, before: Before) -> AsyncGenerator[str]:
-    """The URL by which the API server is reached, without TLS, for as long as the block lasts."""
+async def between(
+    api: KubeApi, before: Before, *, delay: Callable[[web.Request], float] = lambda _: 0.0
+) -> AsyncGenerator[str]:
+    """The URL by which the API server is reached, without TLS, for as long as the block lasts.
+
+    `delay`: for how many seconds the answer to a request is held back.
+    """
     connector = aiohttp.TCPConnector(ssl=api.trust, limit=0)
     async with aiohttp.ClientSession(auto_decompress=False, connector=connector) as session:
 
@@ -45,6 +51,7 @@ async def between(api: KubeApi, before: Before) -> AsyncGenerator[str]:
             }
             url = URL(api.url + str(request.rel_url), encoded=True)
             async with session.request(request.method, url, headers=headers, data=body or None) as answer:
+                await asyncio.sleep(delay(request))
                 kept = {
                     each: value for each, value in answer.headers.items() if each.lower() not in _OF_A_HOP
                 }
