@@ -1,4 +1,4 @@
-"""Azure, as far as a client of Key Vault meets it, on free ports of loopback: plain, and with TLS.
+"""Azure, as far as Key Vault, registries and the resource manager go, on loopback: plain, and with TLS.
 
 async with azure() as cloud:
     application = cloud.member("reader", secret="s3cret")
@@ -18,6 +18,7 @@ from tests.support.served import served
 from tests.support.servers.azure.directory import Application, Directory
 from tests.support.servers.azure.key_vault import KeyVault
 from tests.support.servers.azure.machine import Machine
+from tests.support.servers.azure.management import Management
 from tests.support.servers.azure.registry import Registry
 from tests.support.tls import Authority
 
@@ -31,6 +32,7 @@ class Azure(Faulty):
         self.vault = KeyVault(self.directory, now)
         self.machine = Machine(self.directory)
         self.registry = Registry(self.directory)
+        self.management = Management(self.directory)
         self.url = ""
         self.secure_url = ""
         """With TLS, as Azure's own clients and container registries insist."""
@@ -44,10 +46,11 @@ class Azure(Faulty):
         return self.secure_url.removeprefix("https://")
 
     def member(self, name: str, *, secret: str = "") -> Application:
-        """An application that may do everything in the vault and the registry."""
+        """An application that may do everything in the vault, the registry and the resource manager."""
         made = self.directory.register(name, secret=secret)
         self.vault.members.add(made.client_id)
         self.registry.members.add(made.client_id)
+        self.management.members.add(made.client_id)
         return made
 
     def app(self) -> web.Application:
@@ -58,7 +61,7 @@ class Azure(Faulty):
                 answer.force_close()  # Azure's clients would keep connections open beyond their test
             return answer
 
-        rooms = (self.vault, self.registry, self.machine, self.directory)
+        rooms = (self.management, self.vault, self.registry, self.machine, self.directory)
         app = self.application(*(room.routes() for room in rooms))
         app.middlewares.insert(0, closing)
         return app
