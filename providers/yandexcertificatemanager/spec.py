@@ -1,9 +1,13 @@
 """The spec of a Yandex Certificate Manager store."""
 
-from syncret.providers.kit.yandex import YandexSpec, check
+from syncret.providers.kit.yandex.spec import YandexSpec, check
 
 __all__ = ["YandexCertificateManagerSpec", "check"]
 
 
 class YandexCertificateManagerSpec(YandexSpec):
-    """A store in Certificate Manager; remote keys are certificates, by ID or by name."""
+    """Reads certificates of Certificate Manager with their chains and keys, by ID or by name.
+
+    Example: {fetching: {byName: {folderID: b1g0example}}, auth: {authorizedKeySecretRef: {name: yandex-login,
+    key: key.json}}}
+    """

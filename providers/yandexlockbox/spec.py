@@ -1,9 +1,13 @@
 """The spec of a Yandex Lockbox store."""
 
-from syncret.providers.kit.yandex import YandexSpec, check
+from syncret.providers.kit.yandex.spec import YandexSpec, check
 
 __all__ = ["YandexLockboxSpec", "check"]
 
 
 class YandexLockboxSpec(YandexSpec):
-    """A store in Lockbox; remote keys are secrets, by ID or by name."""
+    """Reads secrets of Lockbox, by ID or by name.
+
+    Example: {fetching: {byName: {folderID: b1g0example}}, auth: {authorizedKeySecretRef: {name: yandex-login,
+    key: key.json}}}
+    """

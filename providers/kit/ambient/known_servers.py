@@ -57,6 +57,8 @@ KNOWN: Final[Mapping[str, Sequence[str]]] = {
         "*.*.secrets-manager.appdomain.cloud",
         "*.private.*.secrets-manager.appdomain.cloud",
     ],
+    "yandexcertificatemanager": ["api.cloud.yandex.net", "api.yandexcloud.kz"],
+    "yandexlockbox": ["api.cloud.yandex.net", "api.yandexcloud.kz"],
 }
 
 

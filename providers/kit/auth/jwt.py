@@ -1,8 +1,8 @@
-"""JWTs signed with an RSA key (RS256), for vendors that accept them as credentials."""
+"""JWTs signed with an RSA key (RS256, PS256), for vendors that accept them as credentials."""
 
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from syncret.config.fields import Json
 from syncret.providers.kit import private_keys
@@ -21,14 +21,21 @@ def private_key(pem: bytes, work: Work) -> "RSAPrivateKey | None":
     return key if isinstance(key, RSAPrivateKey) else None
 
 
-def signed(key: "RSAPrivateKey", claims: Mapping[str, Json], *, kid: str = "") -> str:
+def signed(
+    key: "RSAPrivateKey",
+    claims: Mapping[str, Json],
+    *,
+    kid: str = "",
+    algorithm: Literal["RS256", "PS256"] = "RS256",
+) -> str:
     """A JWT with these claims; `kid` identifies the key if the verifier has several."""
-    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+    from cryptography.hazmat.primitives.asymmetric.padding import MGF1, PSS, PKCS1v15
     from cryptography.hazmat.primitives.hashes import SHA256
 
-    header = {"alg": "RS256", "typ": "JWT", **({"kid": kid} if kid else {})}
+    header = {"alg": algorithm, "typ": "JWT", **({"kid": kid} if kid else {})}
     content = unsigned(header, claims)
-    return f"{content}.{encoded(key.sign(content.encode(), PKCS1v15(), SHA256()))}"
+    form = PKCS1v15() if algorithm == "RS256" else PSS(MGF1(SHA256()), PSS.DIGEST_LENGTH)
+    return f"{content}.{encoded(key.sign(content.encode(), form, SHA256()))}"
 
 
 def unsigned(header: Mapping[str, Json], claims: Mapping[str, Json]) -> str:

@@ -1,5 +1,6 @@
 """The part of a harness that is the same for all servers of REST APIs."""
 
+import json
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from typing import Final, Generic, TypeVar
@@ -10,7 +11,7 @@ from aiohttp import web
 from syncret.config.meta import Document
 from syncret.providers.contract import Client
 from syncret.providers.registry import Registry
-from syncret.providers.testing import Entry, Fault, HoldsText
+from syncret.providers.testing import Ability, Entry, Fault, HoldsText
 from tests.support.opened import Given, context
 from tests.support.servers.gate import broken
 from tests.support.servers.rest import RestServer
@@ -19,6 +20,35 @@ S = TypeVar("S", bound=RestServer)
 
 LOGIN: Final = {"name": "login", "key": "token"}
 """The selector of the token."""
+
+
+def read_only(reason: str) -> dict[Ability, str]:
+    """What a provider lacks that writes nothing."""
+    writes = (Ability.PUSH, Ability.PUSH_PROPERTY, Ability.COMPARE, Ability.DELETE, Ability.DELETE_PROPERTY)
+    return dict.fromkeys((*writes, Ability.EXISTS, Ability.OWN), reason)
+
+
+def no_search(reason: str) -> dict[Ability, str]:
+    """What a provider lacks that finds nothing."""
+    return dict.fromkeys((Ability.FIND_NAME, Ability.FIND_PATH, Ability.FIND_TAGS), reason)
+
+
+def texts_of(value: bytes) -> dict[str, str]:
+    """The members of a JSON object as texts, for managers whose entries have fields."""
+    return {name: _text(each) for name, each in json.loads(value).items()}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, separators=(",", ":"))
+
+
+class HoldsFields:
+    """The part of a harness whose manager holds fields: a value by itself is an object with one."""
+
+    def whole(self, text: str) -> bytes:
+        return json.dumps({"value": text}, separators=(",", ":")).encode()
 
 
 class RestHarness(HoldsText, Generic[S]):

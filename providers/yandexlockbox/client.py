@@ -1,0 +1,133 @@
+"""The client of a Yandex Lockbox store: the endpoints, and what it does with them.
+
+https://yandex.cloud/en/docs/lockbox/api-ref/
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.config.fields import Json
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.extract import missing_property
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.yandex.names import Folder
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Api
+
+_GRANT: Final = "give the service account the role lockbox.payloadViewer for the secret or its folder"
+_SEE: Final = "give the service account the role lockbox.viewer for the folder"
+
+READ: Final = Endpoint("GET", "/lockbox/v1/secrets/{id}/payload", "reading secret {id}", _GRANT)
+READ_BY_NAME: Final = Endpoint("GET", "/lockbox/v1/secrets:getEx", "reading secret {name}", _GRANT)
+LIST: Final = Endpoint("GET", "/lockbox/v1/secrets", "listing secrets", _SEE)
+
+
+class _Entry(msgspec.Struct, rename="camel"):
+    key: str
+    text_value: str | None = None
+    binary_value: bytes | None = None
+    """Base64 in JSON."""
+
+
+class _Payload(msgspec.Struct):
+    entries: list[_Entry] = []
+
+
+class _NamedPayload(msgspec.Struct):
+    entries: dict[str, bytes] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of one secret: texts, and bytes where Lockbox holds or returns them as such."""
+
+    by_key: Mapping[str, str | bytes] = field(repr=False)
+
+
+class LockboxClient(SingleReads[Entries]):
+    """Reads, finds and probes."""
+
+    converts_keys = False
+
+    def __init__(self, api: "Api", lists: str, folder: str) -> None:
+        self._api = api
+        self._folder = folder
+        self._named = Folder(api, LIST._replace(path=f"{lists}{LIST.path}"), folder)
+
+    def __repr__(self) -> str:
+        return f"<LockboxClient {self._api!r}>"
+
+    # -- read
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Secrets have no metadata to read."""
+        return RemoteKey(ref.key, ref.version)
+
+    async def fetch_one(self, key: RemoteKey) -> Entries | None:
+        params = {"versionId": key.version} if key.version else {}
+        if not self._folder:
+            answer = await self._api.look_up(READ, params=params, id=key.key)
+            found = None if answer is None else answer.decode(_Payload).entries
+            return None if found is None else Entries({each.key: _value(each) for each in found})
+        params |= {"folderAndName.folderId": self._folder, "folderAndName.secretName": key.key}
+        answer = await self._api.look_up(READ_BY_NAME, params=params, name=key.key)
+        return None if answer is None else Entries({**answer.decode(_NamedPayload).entries})
+
+    def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        """One entry, or all as a JSON object, in which bytes are base64."""
+        if not ref.property:
+            return SecretBytes(_document(payload, work))
+        found = payload.by_key.get(ref.property)
+        if found is None:
+            raise missing_property(f"secret {ref.key} has no entry {ref.property}")
+        return SecretBytes(_bytes(found))
+
+    def fields(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretMap | None:
+        del ref, work
+        return {key: SecretBytes(_bytes(value)) for key, value in payload.by_key.items()}
+
+    # -- find
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        """Secrets of the folder, by name and labels; each as a JSON object."""
+
+        async def read(name: str) -> SecretBytes | None:
+            found = await self.fetch_one(RemoteKey(name))
+            return None if found is None else SecretBytes(_document(found, work))
+
+        return await self._named.find(query, read, paced, work)
+
+    # -- probe
+    async def probe(self) -> Readiness:
+        await self._api.check_login()
+        return "ready"
+
+
+def _value(entry: _Entry) -> str | bytes:
+    return entry.binary_value if entry.binary_value is not None else entry.text_value or ""
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else value.encode()
+
+
+def _document(payload: Entries, work: Work) -> bytes:
+    members: dict[str, Json] = {
+        key: value if isinstance(value, str) else b64encode(value).decode()
+        for key, value in payload.by_key.items()
+    }
+    return gojson.marshal(members, work).encode()

@@ -1,0 +1,78 @@
+"""The guides of more managers do what they say; what stands for a server of the vendor's leads to ours."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
+from syncret.config.settings import Settings
+from syncret.daemon.one_pass import one_pass
+from syncret.providers.registry import Registry
+from tests.suites.docs.pages import ROOT, blocks
+from tests.support.servers.rest import RestServer, running
+from tests.support.servers.yandex.server import Yandex
+from tests.support.tls import Authority
+
+pytestmark = pytest.mark.slow
+
+AUTHORITY: Final = Authority()
+
+
+class Guide(NamedTuple):
+    """One page: its server, and where the page's text leads to another one."""
+
+    server: RestServer
+    here: Callable[[], dict[str, str]]
+    """What the page says, and what is true here; asked once the server runs."""
+    pushed: Callable[[], object] = lambda: None
+    wanted: object = None
+    tls: bool = False
+
+
+def yandex(kind: str) -> Guide:
+    server = Yandex(time.time)
+    server.secrets["database"] = [{"user": "ada", "password": "correct horse"}]
+    server.secrets["mail"] = [{"host": "mail.internal"}]
+    server.certificates["shop"] = [(["CERTIFICATE"], "KEY")]
+    example = '{"id": "ajek-example", "service_account_id": "aje-example"'
+    authority = AUTHORITY.pem.decode().replace("\n", "\n    ")
+
+    def here() -> dict[str, str]:
+        ca = "      caProvider: {certSecretRef: {name: yandex-login, key: ca.crt}}\n"
+        return {
+            f'{example}, "private_key": "-----BEGIN PRIVATE KEY-----..."}}': server.key_file().decode()
+            + f"\n  ca.crt: |\n    {authority}",
+            f"    {kind}:\n": f"    {kind}:\n      apiEndpoint: {server.url.removeprefix('https://')}\n{ca}",
+        }
+
+    return Guide(server, here, tls=True)
+
+
+GUIDES: Final[dict[str, Callable[[], Guide]]] = {
+    "yandexcertificatemanager": lambda: yandex("yandexcertificatemanager"),
+    "yandexlockbox": lambda: yandex("yandexlockbox"),
+}
+
+
+@pytest.mark.parametrize("page", GUIDES)
+async def test_the_guide(tmp_path: Path, page: str) -> None:
+    shown = {block.title: block.text for block in blocks(ROOT / "docs" / "providers" / f"{page}.md")}
+    manifests, output = tmp_path / "manifests", tmp_path / "out"
+    manifests.mkdir()
+    guide = GUIDES[page]()
+    async with running(guide.server, AUTHORITY.server(tmp_path) if guide.tls else None):
+        for title in ("store.yaml", "app.yaml", "push.yaml"):
+            text = shown.get(title, "")
+            for said, true in guide.here().items():
+                text = text.replace(said, true)
+            (manifests / title).write_text(text)
+        settings = Settings(manifests=(os.fspath(manifests),), output_dir=os.fspath(output), state_file="")
+        result = await one_pass(settings, Registry())
+        held = {file.name: file.read_text() for file in (output / "default" / "app").iterdir()}
+
+    assert (result.problems, result.failures) == ([], {})
+    assert "".join(f"{key}: {held[key]}\n" for key in sorted(held)) == shown["result"]
+    assert guide.pushed() == guide.wanted
