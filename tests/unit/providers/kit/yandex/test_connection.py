@@ -3,11 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import web
 
+from syncret.config.meta import Document
 from syncret.config.settings import OwnIdentity
 from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import Denied, Malformed
@@ -33,7 +33,7 @@ async def server(tmp_path: Path) -> AsyncIterator[Yandex]:
 
 def opened(
     server: Yandex,
-    auth: dict[str, Any],
+    auth: Document,
     *,
     strict: bool = False,
     key: bytes = b"",
@@ -43,7 +43,7 @@ def opened(
     ca = {"certSecretRef": {"name": "login", "key": "ca.crt"}}
     address = server.url.removeprefix("https://")
     spec = spec_of(PROVIDER, {"apiEndpoint": address, "auth": auth, "caProvider": ca})
-    door = door_of(OwnIdentity(mode="strict" if strict else "open"))
+    door = door_of(OwnIdentity(mode="open"), strict=strict)
     return open_lockbox(spec, context(given, door=door, now=clock or Clock()))
 
 
