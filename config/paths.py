@@ -11,7 +11,7 @@ Path: TypeAlias = "tuple[Path, str | int] | None"
 """The way to a value, innermost step first; None is the document itself."""
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_STEP: Final = re.compile(r'\.?([A-Za-z_][A-Za-z0-9_-]*)|\[([0-9]+)\]|\["((?:[^"\\]|\\.)*)"\]')
+_STEP: Final = re.compile(r'\.?([A-Za-z0-9_$-]+)|\[([0-9]+)\]|\["((?:[^"\\]|\\.)*)"\]')
 _LONGEST: Final = 100
 
 

@@ -1,0 +1,1 @@
+"""The part of cel-expr-python that is used; the distribution does not say that it has types."""

@@ -30,6 +30,7 @@ from syncret.daemon.cli.parser.options import (
     settings,
     show_values,
 )
+from syncret.daemon.cli.parser.release_flags import add_release
 
 DESCRIPTION: Final = """\
 Keeps secrets in sync between secret managers and the places that use them.
@@ -83,6 +84,7 @@ def parser() -> ArgumentParser:
     _simulate(commands)
     _template(commands)
     _evaluate(commands)
+    add_release(commands)
     _providers(commands)
     add_export(commands)
     return top

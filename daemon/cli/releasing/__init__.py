@@ -1,0 +1,1 @@
+"""What `syncret release` does beside the pure compiler: it reads files, and asks for the values of tags."""

@@ -1,0 +1,52 @@
+"""Rules in CEL over one variable, `value`. The library is imported for the first rule: most have none."""
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from cel_expr_python import cel
+
+LONGEST: Final = 1_000
+"""Characters of a rule: with them it is bounded how much one may ask for."""
+
+_LOOPS: Final = re.compile(r"\.\s*(?:all|exists|exists_one|existsOne|map|filter)\s*\(")
+_MOST_LOOPS: Final = 2
+"""Loops run over what the rule itself writes out; three in one another could hold a process up."""
+
+
+class RuleError(Exception):
+    """The text is no rule; the message quotes neither a value nor the rule."""
+
+
+@lru_cache(maxsize=1)
+def _environment() -> "cel.Env":
+    from cel_expr_python import cel
+
+    return cel.NewEnv(variables={"value": cel.Type.STRING})
+
+
+@lru_cache(maxsize=256)
+def compiled(source: str) -> "cel.Expression":
+    """The rule, ready to be asked. Raises RuleError."""
+    if len(source) > LONGEST:
+        raise RuleError(f"the rule is longer than {LONGEST} characters")
+    if len(_LOOPS.findall(source)) > _MOST_LOOPS:
+        raise RuleError(f"the rule has more than {_MOST_LOOPS} loops")
+    try:
+        expression = _environment().compile(source)
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0].rpartition("ERROR: ")[2]
+        raise RuleError(f"is not valid CEL: {reason}") from None
+    if expression.return_type().name() not in {"BOOL", "DYN"}:
+        raise RuleError("the rule must yield true or false")
+    return expression
+
+
+def holds(source: str, value: str) -> bool:
+    """Whether the rule yields true; one that fails on this value does not hold."""
+    try:
+        result = compiled(source).eval(data={"value": value})
+        return result.value() is True
+    except RuntimeError:  # its message may quote the value
+        return False
