@@ -51,7 +51,9 @@ def parse(loaded: Sequence[LoadedDocument], *, strict: bool = False) -> Parsed:
     )
     unifier = Unifier(findings, leaves)
     tree: Document = {}
-    if documents.is_resolved:
+    if documents.module is None:
+        pass  # a problem says so, and nothing is known of the others
+    elif documents.is_resolved:
         for name in ("config", "requires"):
             tree[name] = unifier.opened(spec.get(name) or {}, top.at(name), name)
         _inline(spec, top, unifier)

@@ -95,37 +95,49 @@ def spec_of(given: Given | None) -> Document:
 
 
 def told_apart(loaded: Sequence[LoadedDocument], findings: Findings) -> Documents:
-    """The documents by their kind. A document of other groups is handed on as it is."""
+    """The documents by their kind. A document of other groups is handed on as it is.
+
+    Where one of them could not be read or used, nothing is said of the others: what they seem to lack may
+    stand there.
+    """
+    unread = tuple(Reported(each.file, problem) for each in loaded for problem in each.problems)
+    if any(reported.problem.fatal for reported in unread):
+        findings.undelivered_only = False
+        if any(each.document is None for each in loaded):
+            return Documents(unread=unread)
     of: dict[str, Given] = {}
     others: list[Document] = []
-    unread: list[Reported] = []
+    is_usable = True
     for each in loaded:
-        unread += (Reported(each.file, problem) for problem in each.problems)
         if each.document is None:
             continue
         given = _given(each)
-        version, kind = given.document.get("apiVersion"), given.document.get("kind")
-        if not isinstance(version, str) or not version.startswith(_GROUP):
+        if _is_foreign(given):
             others.append(given.document)
-            continue
-        if _is_kind(given, findings):
-            _put(of, RELEASE if given.stripped else str(kind), given, findings)
-    if any(reported.problem.fatal for reported in unread):
-        findings.undelivered_only = False
-    _check_pair(of, loaded, findings)
+        elif _is_kind(given, findings):
+            _put(of, RELEASE if given.stripped else str(given.document["kind"]), given, findings)
+        else:
+            is_usable = False
+    if not is_usable or not _is_complete(of, loaded, findings):
+        return Documents(unread=unread)
     return Documents(
         module=of.get(MODULE) or of.get(RESOLVED),
-        is_resolved=MODULE not in of and RESOLVED in of,
+        is_resolved=MODULE not in of,
         release=of.get(RELEASE),
         platform=of.get(PLATFORM),
         others=tuple(others),
-        unread=tuple(unread),
+        unread=unread,
     )
+
+
+def _is_foreign(given: Given) -> bool:
+    version: Json = given.document.get("apiVersion", _GROUP)
+    return not isinstance(version, str) or not version.startswith(_GROUP)
 
 
 def _given(loaded: LoadedDocument) -> Given:
     document = loaded.document or {}
-    if "apiVersion" in document or "kind" in document:
+    if "apiVersion" in document or document.get("kind") in _KINDS:
         return Given(loaded.file, document, loaded.lines)
     whole = {"apiVersion": API_VERSION, "kind": RELEASE, "spec": {"values": document}}
     return Given(loaded.file, whole, loaded.lines, stripped=_VALUES)
@@ -135,8 +147,9 @@ def _is_kind(given: Given, findings: Findings) -> bool:
     """Whether a document of our group is one of the kinds, with members that there are."""
     top = Place(given, "")
     kind: Json = given.document.get("kind")
-    if given.document["apiVersion"] != API_VERSION:
-        findings.error(top.at("apiVersion"), "is not known", f"write apiVersion: {API_VERSION}")
+    if given.document.get("apiVersion") != API_VERSION:
+        told = "is not known" if "apiVersion" in given.document else f"is missing beside kind: {kind}"
+        findings.error(top.at("apiVersion"), told, f"write apiVersion: {API_VERSION}")
         return False
     if kind not in _KINDS:
         findings.error(top.at("kind"), "is not known", did_you_mean(str(kind), _KINDS))
@@ -180,16 +193,17 @@ def _put(of: dict[str, Given], kind: str, given: Given, findings: Findings) -> N
         findings.error(Place(given, "kind"), f"{what} stands in {first.file} already", "name one of them")
 
 
-def _check_pair(of: dict[str, Given], loaded: Sequence[LoadedDocument], findings: Findings) -> None:
+def _is_complete(of: dict[str, Given], loaded: Sequence[LoadedDocument], findings: Findings) -> bool:
+    """Whether there is one module, or one resolved release."""
     if MODULE in of and RESOLVED in of:
         message = f"a Module stands in {of[MODULE].file}, too: a resolved release holds one already"
         findings.error(Place(of[RESOLVED], "kind"), message, "name one of them")
     if RESOLVED in of and RELEASE in of and MODULE not in of and spec_of(of[RELEASE]).get("values"):
         message = "a resolved release holds its values itself"
         findings.error(Place(of[RELEASE], _VALUES), message, "leave the values out, or give the Module")
-    if MODULE not in of and RESOLVED not in of and not findings.has_errors:
-        unread = any(problem.fatal for each in loaded for problem in each.problems)
-        if not unread:
-            file = loaded[0].file if loaded else ""
-            hint = f"give one with -f: apiVersion: {API_VERSION}, kind: {MODULE}"
-            findings.error(Place(Given(file, {}), ""), "there is no module among the documents", hint)
+    if MODULE not in of and RESOLVED not in of:
+        file = loaded[0].file if loaded else ""
+        hint = f"give one with -f: apiVersion: {API_VERSION}, kind: {MODULE}"
+        findings.error(Place(Given(file, {}), ""), "there is no module among the documents", hint)
+        return False
+    return True

@@ -132,7 +132,8 @@ class LeafReader:
             if name not in suppressed:
                 self._findings.error(place.at(name), f"is missing: {what}", f"write {name}: ...")
         else:
-            self._findings.error(place.at(name), f"must be {what}")
+            hint = "" if isinstance(written[name], str) else "put it in quotes"
+            self._findings.error(place.at(name), f"must be {what}", hint)
         return False
 
     def _text(self, written: Document, place: Place) -> str:
@@ -252,7 +253,7 @@ class LeafReader:
         if where is None or not is_source:
             return Failed()
         key, spelt = _SPELLINGS[where]
-        chosen = next((each for each in _SOURCES if each == source), spelt) if "source" in known else spelt
+        chosen: Source = "k8s-eso" if "k8s-eso" in (source, spelt) else "k8s"
         if not self._are_texts(known, place, where, key):
             return Failed()
         if chosen == "k8s":

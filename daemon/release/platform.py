@@ -7,13 +7,13 @@ from msgspec import Struct
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_object
+from syncret.config.resources.kinds import CLUSTER_SECRET_STORE, SECRET_STORE
 from syncret.config.spelling import allowed_values_hint
 from syncret.daemon.release.documents import Documents, spec_of
 from syncret.daemon.release.findings import Findings
 from syncret.daemon.release.leaves import is_name
 
-CLUSTER_STORE: Final = "ClusterSecretStore"
-_STORES: Final = ("ClusterSecretStore", "SecretStore")
+STORES: Final = (CLUSTER_SECRET_STORE.kind, SECRET_STORE.kind)
 _LITERALS: Final = ("allow", "warn", "strict")
 _VERDICTS: Final = ("block", "warn")
 
@@ -75,13 +75,13 @@ def _store(documents: Documents, findings: Findings) -> Document | None:
         findings.error(place, "must be a mapping", "write {name: ..., kind: ClusterSecretStore}")
         return None
     findings.unknown(place, ref, ("name", "kind"))
-    kind: Json = ref.get("kind", CLUSTER_STORE)
+    kind: Json = ref.get("kind", CLUSTER_SECRET_STORE.kind)
     is_good = True
     if not is_name(ref.get("name")):
         findings.error(place.at("name"), "must be the name of a store", "write name: ...")
         is_good = False
-    if not isinstance(kind, str) or kind not in _STORES:
-        hint = allowed_values_hint(kind if isinstance(kind, str) else "", _STORES)
+    if not isinstance(kind, str) or kind not in STORES:
+        hint = allowed_values_hint(kind if isinstance(kind, str) else "", STORES)
         findings.error(place.at("kind"), "is no kind of a store", hint)
         is_good = False
     return {"name": ref["name"], "kind": kind} if is_good else None

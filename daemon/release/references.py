@@ -108,7 +108,7 @@ class References:
             return None
         if isinstance(found, str):
             return found
-        if is_object(found) or is_list(found):
+        if found is None or is_object(found) or is_list(found):
             self._findings.error(place, f"{path} is no scalar", "name a scalar: text, a number or a boolean")
             return None
         return json.dumps(found)

@@ -11,7 +11,7 @@ from syncret.config.meta import Document, is_list, is_object
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.release.findings import Findings, Place
 from syncret.daemon.release.leaves import LeafReader, is_sensitive
-from syncret.daemon.release.model import Routing
+from syncret.daemon.release.model import AUTHORS, Routing
 
 
 def _is_int(value: Json) -> bool:
@@ -116,9 +116,10 @@ class SchemaReader:
 
     def _long(self, written: Document, place: Place) -> Node:
         errors = self.findings
-        suppressed = errors.unknown(place, written, _LONG_FORM)
+        unknown = [key for key in written if key not in _LONG_FORM]
+        errors.unknown(place, unknown, (*_LONG_FORM, *AUTHORS))
         if "$type" not in written:
-            if "$type" not in suppressed and len(suppressed) <= 1:
+            if not unknown:
                 hint = f"write $type: {'|'.join(TYPES)}, or for a sensitive field $opm: secret"
                 errors.error(place.at("$type"), "is missing", hint)
             return Malformed(place)

@@ -151,10 +151,18 @@ class Wiring:
         group = self._groups.get(ref["name"]) if source == "secretRef" else None
         if group is None:
             return dict(said)
-        if not group.texts and not group.external:
+        if not group.texts and not group.external and not self._is_broken(group):
             message = f"nothing of this release makes the Secret {group.secret_name}"
             errors.warn(place.at(source), message, "fulfil a field with a value or source: k8s-eso")
         return {**said, source: {**ref, "name": group.name}}
+
+    def _is_broken(self, group: Group) -> bool:
+        """Whether a problem is told of a field that goes to the Secret."""
+        return any(
+            isinstance(field.fulfilment, Failed)
+            for field in self._fields.values()
+            if field.routing.secret_name == group.secret_name
+        )
 
     def _mounts(self, written: Json, place: Place) -> list[Document]:
         entries = self._named(written, place, "{NAME: {mountPath: ..., from: ...}}")

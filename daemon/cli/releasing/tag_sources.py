@@ -9,11 +9,13 @@ from typing import Final
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, member
+from syncret.config.resources.kinds import CLUSTER_SECRET_STORE
 from syncret.config.spelling import did_you_mean, keys_hint
 from syncret.daemon.release.compiler import Refusal
 from syncret.daemon.release.documents import Documents
 from syncret.daemon.release.model import Field, Tag
 from syncret.daemon.release.parsed import Parsed
+from syncret.daemon.release.platform import STORES
 from syncret.providers.contract import SecretBytes
 
 LARGEST: Final = 1024 * 1024
@@ -22,7 +24,6 @@ LARGEST: Final = 1024 * 1024
 _SYSTEM: Final = ("/proc/", "/sys/", "/dev/")
 """What looks like files there tells of processes and devices: the runner's environment, too."""
 
-_STORES: Final = ("ClusterSecretStore", "SecretStore")
 _DEFAULT: Final = "default"
 Answer = SecretBytes | Refusal
 
@@ -106,8 +107,8 @@ def _name(document: Document) -> str:
 
 def _store(tag: Tag, parsed: Parsed) -> Document | Refusal:
     """The document of the store that a tag is read from."""
-    stores = [each for each in parsed.documents.others if each.get("kind") in _STORES]
-    kinds: tuple[str, ...] = _STORES
+    stores = [each for each in parsed.documents.others if each.get("kind") in STORES]
+    kinds: tuple[str, ...] = STORES
     name = tag.store
     if not name:
         if parsed.policy.store is None:
@@ -142,7 +143,7 @@ def _of_stores(fields: Iterable[tuple[Field, Tag]], parsed: Parsed) -> Mapping[s
             **each,
             "metadata": {"namespace": parsed.documents.namespace or _DEFAULT, **member(each, "metadata")},
         }
-        if each.get("kind") != "ClusterSecretStore"
+        if each.get("kind") != CLUSTER_SECRET_STORE.kind
         else each
         for each in parsed.documents.others
     ]

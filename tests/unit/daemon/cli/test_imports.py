@@ -41,6 +41,7 @@ HELP_MAY_IMPORT = {
     "syncret.daemon.cli.parser.migrate_flags",
     "syncret.daemon.cli.parser.operator_flags",
     "syncret.daemon.cli.parser.options",
+    "syncret.daemon.cli.parser.release_flags",
     "syncret.daemon.cli.interrupts",
     "syncret.daemon.cli.main",
     "syncret.daemon.fatal_signal",
