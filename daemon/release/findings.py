@@ -9,10 +9,12 @@ import msgspec
 
 from syncret.config.errors import Problem, Severity
 from syncret.config.meta import Document
-from syncret.config.spelling import by_similarity, did_you_mean
+from syncret.config.spelling import did_you_mean
 from syncret.config.text.yaml_lines import Lines
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_$-]+")
+_MEANT: Final = "did you mean {}?"
+_MOST_SUGGESTIONS: Final = 100
 
 
 class Given(msgspec.Struct, frozen=True, eq=False):
@@ -63,6 +65,7 @@ class Findings:
     def __init__(self) -> None:
         self._found: list[tuple[Given, Problem]] = []
         self._seen: set[tuple[str, str, str]] = set()
+        self._suggestions = 0
         self.undelivered_only = True
         """Whether no document is at fault: only sources of tags did not deliver."""
 
@@ -93,11 +96,17 @@ class Findings:
         nearest: set[str] = set()
         for key in keys:
             if key not in known:
-                near, _ = by_similarity(key, known)
-                nearest.update(near[:1])
-                hint = did_you_mean(key, list(known)) or "remove it"
+                hint = self.suggested(key, known) or "remove it"
                 self.error(place.at(key), f"there is no such {what}", hint)
+                nearest.update(each for each in known if hint == _MEANT.format(each))
         return nearest
+
+    def suggested(self, word: str, known: Collection[str]) -> str:
+        """A hint with the nearest known word; none once there were many: comparing takes long."""
+        self._suggestions += 1
+        if self._suggestions > _MOST_SUGGESTIONS:
+            return ""
+        return did_you_mean(word, list(known))
 
     def _add(self, place: Place, problem: Problem) -> None:
         identity = (place.given.file, problem.path, problem.message)

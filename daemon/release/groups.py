@@ -18,6 +18,7 @@ from syncret.daemon.release.findings import Findings, Place
 from syncret.daemon.release.model import Failed, Field, Reference, Tag, Text
 
 LARGEST: Final = 1024 * 1024
+_SHOWN: Final = 4
 _LONGEST_NAME: Final = 253
 _ALL: Final = (
     ("kubernetes.io/tls", ("tls.crt", "tls.key")),
@@ -74,7 +75,7 @@ def check_slots(fields: Sequence[Field], findings: Findings) -> None:
     for (secret_name, key), twins in of.items():
         if len({_identity(twin) for twin in twins}) > 1:
             for twin in twins:
-                others = ", ".join(each.user.path for each in twins if each is not twin)
+                others = ", ".join([each.user.path for each in twins[:_SHOWN] if each is not twin])
                 message = f"goes to the key {key} of {secret_name} with another value than {others}"
                 findings.error(twin.user, message, "give both the same, or let the module route them apart")
 

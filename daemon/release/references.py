@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
 from syncret.config.paths import parse
-from syncret.config.spelling import did_you_mean
 from syncret.daemon.release.findings import Findings, Place, below
 from syncret.daemon.release.leaves import is_sensitive
 from syncret.daemon.release.model import Absent, Broken, Leaf, Tree
@@ -33,6 +33,11 @@ class References:
     def __init__(self, tree: Document, findings: Findings) -> None:
         self._tree = tree
         self._findings = findings
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """The ways to all fields, for suggestions."""
+        return list(_paths(self._tree))
 
     def target(self, written: Json, place: Place, *, groups: bool) -> Target | None:
         """What a `from` names; None where that is nothing, as a problem says here or elsewhere."""
@@ -79,7 +84,7 @@ class References:
             if isinstance(found, Broken):
                 return found
             if found is _MISSING:
-                hint = did_you_mean(path, list(_paths(self._tree))) or "declare it in spec.config"
+                hint = self._findings.suggested(path, self._names) or "declare it in spec.config"
                 self._findings.error(place, "names a field that is not declared", hint)
                 return None
         return found
