@@ -63,12 +63,8 @@ def parse(loaded: Sequence[LoadedDocument], *, strict: bool = False) -> Parsed:
         bound_at = documents.platform_at("bindings", documents.name, "requires")
         for name, value, place in (("config", values, documents.values_at()), ("requires", bound, bound_at)):
             tree[name] = unifier.unified(_group(reader, spec.get(name), top.at(name)), value, place, name)
-    fields = tuple(unifier.fields)
-    keys: dict[str, set[str]] = {}
-    for field in fields:
-        keys.setdefault(field.routing.secret_name, set()).add(field.routing.data_key)
-    settings = read_settings(spec.get("secrets"), keys, top.at("secrets"), findings)
-    return Parsed(documents, policy, tree, fields, settings, findings)
+    settings = read_settings(spec.get("secrets"), leaves.routed, top.at("secrets"), findings)
+    return Parsed(documents, policy, tree, tuple(unifier.fields), settings, findings)
 
 
 class Declared(Struct, frozen=True):

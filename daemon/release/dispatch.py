@@ -119,7 +119,7 @@ def _constraints(group: Group, policy: Policy) -> str:
         if field.routing.data_key in group.external and field.routing.constraints.all
     }
     carried = {"keys": keys, "policy": policy.constraints}
-    return json.dumps(carried, sort_keys=True, separators=(",", ":"), ensure_ascii=False) if keys else ""
+    return json.dumps(carried, sort_keys=True, separators=(",", ":")) if keys else ""
 
 
 HANDLERS: Final[Mapping[str, Handler]] = {

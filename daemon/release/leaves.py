@@ -72,12 +72,17 @@ class LeafReader:
     def __init__(self, findings: Findings, named: Mapping[str, Document | None]) -> None:
         self._findings = findings
         self._named = named
+        self.routed: dict[str, set[str]] = {}
+        """The keys of each `$secretName` that any leaf writes, those of leaves with a mistake too."""
 
     def routing(self, written: Document, place: Place, *, published: bool) -> Routing | None:
         """What the author says; None if it cannot be used. What is `published` holds no fulfilment."""
         if not self._is_marked(written, place):
             return None
         errors = self._findings
+        secret_name, key = written.get(SECRET_NAME), written.get(DATA_KEY)
+        if isinstance(secret_name, str):
+            self.routed.setdefault(secret_name, set()).update([key] if isinstance(key, str) else [])
         known = AUTHORS if published else (*AUTHORS, *USERS)
         users = [name for name in written if name in USERS]
         unknown = [name for name in written if name not in known and name not in users]

@@ -82,7 +82,7 @@ class Unifier:
         if value is None:
             if node.default is not UNSET:
                 return node.default
-            if node.optional or node.type == "any":
+            if node.optional:
                 return Absent()
             errors.error(place, f"is missing: the module asks for {node.type}", f"set it to a {node.type}")
             return Broken()

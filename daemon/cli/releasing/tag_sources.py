@@ -24,6 +24,7 @@ LARGEST: Final = 1024 * 1024
 _SYSTEM: Final = ("/proc/", "/sys/", "/dev/")
 """What looks like files there tells of processes and devices: the runner's environment, too."""
 
+_STDIN: Final = "/dev/stdin"
 _DEFAULT: Final = "default"
 Answer = SecretBytes | Refusal
 
@@ -57,7 +58,7 @@ def _of_environment(tag: Tag) -> Answer:
 
 
 def _of_file(tag: Tag, beside: str) -> Answer:
-    path = Path(beside).parent / tag.argument
+    path = (Path() if beside == _STDIN else Path(beside).parent) / tag.argument
     try:
         value = _regular(path)
     except (OSError, ValueError) as error:

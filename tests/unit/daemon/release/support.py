@@ -21,7 +21,7 @@ def loaded(file: str, text: str) -> list[LoadedDocument]:
 
 def module(spec: str, kind: str = "Module") -> str:
     """A module that has a container; its spec is indented by two."""
-    return HEAD.format(kind=kind) + spec + ("" if "containers:" in spec else CONTAINERS)
+    return HEAD.format(kind=kind) + spec + ("" if "  container" in spec else CONTAINERS)
 
 
 class Compiled:

@@ -105,3 +105,10 @@ def test_a_secret_holds_at_most_a_mebibyte() -> None:
     assert not Compiled(config(A, B), values).problems
     compiled = Compiled(config(A, B), values.replace("x}", "xx}", 1))
     assert compiled.errors == ["values.yaml:1 spec.values.a"]
+
+
+def test_a_secret_whose_field_has_a_mistake_is_not_unknown_too() -> None:
+    leaf = "a: {$opm: secret, $secretName: s, $dataKey: tls.crt, $constraints: {pattern: '('}}"
+    other = "b: {$opm: secret, $secretName: s, $dataKey: tls.key}"
+    spec = config(leaf, other, more="  secrets: {s: {type: kubernetes.io/tls}}\n")
+    assert Compiled(spec, "b: {value: x}\n").errors == ["module.yaml:5 spec.config.a.$constraints"]

@@ -298,8 +298,7 @@ def test_many_mistakes_are_told_in_time(ran: Ran) -> None:
 def test_many_fields_of_one_slot_are_told_briefly(ran: Ran, tmp_path: Path) -> None:
     leaf = "{$opm: secret, $secretName: s, $dataKey: k}"
     config = ", ".join(f"f{number}: {leaf}" for number in range(2_000))
-    (tmp_path / "many.yaml").write_text(
-        f"{HEAD}Module\nmetadata: {{name: a}}\nspec: {{config: {{{config}}}, containers: {{a: {{image: x}}}}}}\n"
-    )
+    spec = f"{{config: {{{config}}}, containers: {{a: {{image: x}}}}}}"
+    (tmp_path / "many.yaml").write_text(f"{HEAD}Module\nmetadata: {{name: a}}\nspec: {spec}\n")
     (tmp_path / "v.yaml").write_text("".join(f"f{n}: {{value: v{n}}}\n" for n in range(2_000)))
     assert main(["release", "-f", str(tmp_path / "many.yaml"), "-f", str(tmp_path / "v.yaml")]) == 2
