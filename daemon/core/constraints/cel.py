@@ -46,7 +46,7 @@ def compiled(source: str) -> "cel.Expression":
 def holds(source: str, value: str) -> bool:
     """Whether the rule yields true; one that fails on this value does not hold."""
     try:
-        result = compiled(source).eval(data={"value": value})
-        return result.value() is True
+        expression = compiled(source)
+        return expression.eval(_environment().Activation({"value": value})).value() is True
     except RuntimeError:  # its message may quote the value
         return False
