@@ -129,8 +129,8 @@ class Volumes:
             return False
         first = self._mounted.setdefault(name, mounted)
         if first.path != mounted.path or mounted.mode not in {None, first.mode}:
-            what = f"{first.path}" if first.path != mounted.path else f"defaultMode {first.mode}"
-            message = f"the volume {name} is mounted elsewhere from {what}"
+            other = f"from {first.path}" if first.path != mounted.path else "with another defaultMode"
+            message = f"the volume {name} is mounted elsewhere {other}"
             self._findings.error(place, message, "give one of them another name")
             return False
         return True
