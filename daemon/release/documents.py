@@ -8,6 +8,7 @@ from msgspec import Struct
 from syncret.config.fields import Json
 from syncret.config.manifests.loader import LoadedDocument
 from syncret.config.meta import Document, is_object, member
+from syncret.config.paths import Path, render
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.release.findings import Findings, Given, Place, Reported
 from syncret.daemon.release.leaves import is_name
@@ -21,6 +22,8 @@ PLATFORM: Final = "Platform"
 _KINDS: Final = (MODULE, RELEASE, PLATFORM, RESOLVED)
 _VALUES: Final = "spec.values"
 _LONGEST_LABEL: Final = 63
+_LONGEST_KEY: Final = 253
+_CONTAINERS: Final = (dict, list)
 
 _COMMON: Final = (
     "container",
@@ -114,6 +117,10 @@ def told_apart(loaded: Sequence[LoadedDocument], findings: Findings) -> Document
         given = _given(each)
         if _is_foreign(given):
             others.append(given.document)
+        elif (long := _overlong(given.document)) is not None:
+            message = f"has a key of more than {_LONGEST_KEY} characters"
+            findings.error(Place(given, long), message, "write a shorter one")
+            is_usable = False
         elif _is_kind(given, findings):
             _put(of, RELEASE if given.stripped else str(given.document["kind"]), given, findings)
         else:
@@ -128,6 +135,20 @@ def told_apart(loaded: Sequence[LoadedDocument], findings: Findings) -> Document
         others=tuple(others),
         unread=unread,
     )
+
+
+def _overlong(document: Document) -> str | None:
+    """Where a key is too long to stand in the paths of all that is below it; None: nowhere."""
+    pending: list[tuple[Json, Path]] = [(document, None)]
+    while pending:
+        value, path = pending.pop()
+        if is_object(value):
+            if any(len(key) > _LONGEST_KEY for key in value):
+                return render(path)
+            pending += [(item, (path, key)) for key, item in value.items() if item.__class__ in _CONTAINERS]
+        else:
+            pending += [(item, (path, at)) for at, item in enumerate(value) if item.__class__ in _CONTAINERS]
+    return None
 
 
 def _is_foreign(given: Given) -> bool:

@@ -104,11 +104,13 @@ class Unifier:
             if is_sensitive(value):
                 return self.whole(value, place, label)
             return {
-                name: self.opened(item, place.at(name), below(label, name)) for name, item in value.items()
+                name: self.opened(item, place.at(name), below(label, name)) if _is_nested(item) else item
+                for name, item in value.items()
             }
         if is_list(value):
             return [
-                self.opened(item, place.at(index), below(label, index)) for index, item in enumerate(value)
+                self.opened(item, place.at(index), below(label, index)) if _is_nested(item) else item
+                for index, item in enumerate(value)
             ]
         return value
 
@@ -122,3 +124,7 @@ class Unifier:
         fulfilment = self._leaves.fulfilment(known, routing, place) if known or not said else Failed()
         self.fields.append(Field(label, routing, place, place, fulfilment))
         return Leaf(label)
+
+
+def _is_nested(value: Json) -> bool:
+    return is_object(value) or is_list(value)

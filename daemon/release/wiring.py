@@ -61,7 +61,7 @@ class Wiring:
             "envFrom": self._env_from(written.get("envFrom"), place.at("envFrom")),
             "volumeMounts": self._mounts(written.get("volumeMounts"), place.at("volumeMounts")),
         }
-        return made | {member: items for member, items in wired.items() if items}
+        return made | {member: items for member, items in wired.items() if member in written}
 
     def _named(self, written: Json, place: Place, example: str) -> Document:
         if written is None:

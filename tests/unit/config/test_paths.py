@@ -79,3 +79,8 @@ def test_of_very_many_words_a_thousand_are_compared(monkeypatch: pytest.MonkeyPa
     names = [*(f"application-{n}" for n in range(20_000)), "database"]
     assert did_you_mean("databse", names) == "did you mean database?"
     assert len(compared) < 1010
+
+
+def test_a_name_with_a_dollar_or_a_digit_first_is_read_without_quotes_too() -> None:
+    assert parse("spec.config.db.$opm") == ["spec", "config", "db", "$opm"]
+    assert parse('a.0x["$b"][1]') == ["a", "0x", "$b", 1]

@@ -63,8 +63,10 @@ def damage(documents: Document, chance: random.Random) -> None:
         holder = holder[step]
     if above and is_object(holder) and chance.random() < 0.3:
         holder[chance.choice(NAMES)] = holder.pop(str(last))
-    else:
-        holder[last] = copy.deepcopy(chance.choice(JUNK))
+    elif is_object(holder):
+        holder[str(last)] = copy.deepcopy(chance.choice(JUNK))
+    elif is_list(holder):
+        holder[int(last)] = copy.deepcopy(chance.choice(JUNK))
 
 
 def documents_of(case: Document) -> Document:
@@ -91,7 +93,7 @@ def test_damaged_documents_end_in_problems(seed: int) -> None:
         texts = [json.dumps(each).encode() for each in documents.values() if is_object(each)]
         loaded = [each for text in texts for each in load_bytes("all.json", text)]
         parsed = parse(loaded)
-        answers = [SecretBytes(b"x\xff"), Refusal("nobody answers")]
+        answers: list[SecretBytes | Refusal] = [SecretBytes(b"x\xff"), Refusal("nobody answers")]
         parsed = resolved(parsed, {field.label: chance.choice(answers) for field, _ in parsed.tags})
         result = rendered(parsed)
         problems = problems_of(parsed)

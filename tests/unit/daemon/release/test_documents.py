@@ -72,6 +72,11 @@ def test_without_a_release_the_name_is_the_modules_and_there_is_no_namespace() -
             ["1.yaml:4 spec.values"],
             id="values of a resolved release",
         ),
+        pytest.param(
+            [module(CONFIG), f"db:\n  x: [{{{'k' * 300}: 1}}]\n"],
+            ["1.yaml:2 spec.values.db.x[0]"],
+            id="a key that would be in every path",
+        ),
         pytest.param([module(CONFIG), "host: h\n", "a: [\n"], ["2.yaml:2 "], id="unreadable"),
         pytest.param([module(CONFIG), "a: [\n"], ["1.yaml:2 "], id="no consequences of what is unreadable"),
     ],

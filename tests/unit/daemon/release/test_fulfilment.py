@@ -84,7 +84,7 @@ def test_what_is_optional_and_absent_is_left_out_everywhere() -> None:
     )
     compiled = Compiled(spec)
     assert [item["kind"] for item in compiled.result.items] == ["Deployment"]
-    assert compiled.pod == {"containers": [{"name": "m"}]}
+    assert compiled.pod == {"containers": [{"name": "m", "env": [], "volumeMounts": []}]}
 
 
 def test_a_leaf_inside_an_open_field_is_sensitive_whoever_wrote_it() -> None:
