@@ -298,8 +298,9 @@ class ExternalSecretSpec(Model):
 class ExternalSecretCondition(Model):
     """One condition of an ExternalSecret."""
 
-    type: Literal["Ready", "Deleted"]
-    """Ready: the target is as the spec says. Deleted: the target was deleted. Example: Ready"""
+    type: Literal["Ready", "Deleted", "ConstraintsSatisfied"]
+    """Ready: the target is as the spec says. Deleted: the target was deleted. ConstraintsSatisfied: what
+    was fetched holds to the annotation syncret.dev/constraints. Example: Ready"""
     status: str
     """True, False, or Unknown. Example: 'True'"""
     reason: str = ""

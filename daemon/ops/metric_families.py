@@ -76,6 +76,9 @@ NEXT_DUE: Final = Family(
 FAILURES: Final = Family("syncret_failures_in_a_row", "gauge", "Consecutive failed runs.", OBJECT)
 OBJECTS: Final = Family("syncret_objects", "gauge", "Objects that the daemon knows.", ("kind",))
 NOT_READY: Final = Family("syncret_objects_not_ready", "gauge", "Objects that are not ready.", ("kind",))
+VIOLATING: Final = Family(
+    "syncret_constraints_violated", "gauge", "ExternalSecrets whose fetched values violate their constraints."
+)
 OBJECTS_WITHOUT_SERIES: Final = Family(
     "syncret_objects_untold", "gauge", "Objects and stores without series of their own, because of the limit."
 )
@@ -281,7 +284,7 @@ WORK_TIME: Final = Family("workqueue_work_duration_seconds", "histogram", "Durat
 
 FAMILIES: Final = (
     *(SYNC_CALLS, SYNC_ERRORS, API_CALLS, *CONDITIONS.values(), *DURATIONS.values()),
-    *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, OBJECTS_WITHOUT_SERIES),
+    *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, VIOLATING, OBJECTS_WITHOUT_SERIES),
     *(QUEUE_DEPTH, QUEUE_URGENT, QUEUE_RUNNING, QUEUE_WAITING, QUEUE_SCHEDULED),
     *(OVERDUE, LONGEST_RUN, DELETIONS_WAITING, INVALID_MANIFESTS, FIRST_PASS),
     *(SHARED, RETRIED, THROTTLED, BUCKET_WAIT, BUCKET_WAITING, BUCKET_CLOSED, UNREACHABLE, UNANSWERED),

@@ -15,9 +15,9 @@ import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from syncret.config.meta import NullIsEmpty, ObjectRef
-from syncret.config.resources.kinds import SHOWN, role_of
+from syncret.config.resources.kinds import EXTERNAL_SECRET, SHOWN, role_of
 from syncret.daemon.core.cluster_stats import ClusterStats
-from syncret.daemon.core.conditions import REACHABLE, READY
+from syncret.daemon.core.conditions import CONSTRAINTS_SATISFIED, REACHABLE, READY
 from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
 from syncret.daemon.homes.contract import StoredObject
@@ -182,10 +182,11 @@ class Metrics(NullObserver):
             objects = list(sources.inventory.list(kind.group_kind))
             label = f.labelled(f.OBJECTS.labels, (kind.kind,))
             samples.add(f.OBJECTS, len(objects), label)
-            not_ready = 0
+            not_ready = violating = 0
             for number, stored in enumerate(objects, 1):
                 newest = view_of(stored, sources.unreported(stored.ref))
                 not_ready += newest.ready is False
+                violating += newest.violates
                 if exported < self._limit:
                     self._add_object(samples, stored, newest)
                     exported += 1
@@ -194,6 +195,8 @@ class Metrics(NullObserver):
                 if number % OBJECTS_PER_TURN == 0:
                     await asyncio.sleep(0)
             samples.add(f.NOT_READY, not_ready, label)
+            if kind == EXTERNAL_SECRET:
+                samples.add(f.VIOLATING, violating)
         samples.add(f.OBJECTS_WITHOUT_SERIES, left_out)
 
     def _add_object(self, samples: f.Samples, stored: StoredObject, newest: ObjectView) -> None:
@@ -340,7 +343,7 @@ def _add_conditions(samples: f.Samples, ref: ObjectRef, newest: ObjectView, name
     for condition in newest.status.conditions:
         label = f'{named},condition="{condition.type}",status='
         samples.add(family, 1, f'{label}"{condition.status}"')
-        if condition.type in (READY, REACHABLE) and condition.status in OPPOSITE:
+        if condition.type in (READY, REACHABLE, CONSTRAINTS_SATISFIED) and condition.status in OPPOSITE:
             samples.add(family, 0, f'{label}"{OPPOSITE[condition.status]}"')
     if newest.unreachable is not None:
         samples.add(f.UNREACHABLE, 1, f.labelled(f.UNREACHABLE.labels, (str(ref), newest.unreachable)))

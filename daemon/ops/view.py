@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.core.cluster_stats import ClusterStats
-from syncret.daemon.core.conditions import REACHABLE, READY, RUN_FAILED, seconds
+from syncret.daemon.core.conditions import CONSTRAINTS_SATISFIED, REACHABLE, READY, RUN_FAILED, seconds
 from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.core.reviews import Reviews
 from syncret.daemon.core.schedule.refresh import PeriodicSpec
@@ -216,6 +216,12 @@ class ObjectView(msgspec.Struct, frozen=True):
         """Of a store that does not answer: its server, and why."""
         found = (each for each in self.status.conditions if each.type == REACHABLE)
         return next((each.message for each in found if each.status == "False"), None)
+
+    @property
+    def violates(self) -> bool:
+        """Whether what was fetched for it violates its constraints."""
+        found = (each for each in self.status.conditions if each.type == CONSTRAINTS_SATISFIED)
+        return any(each.status == "False" for each in found)
 
     @property
     def good_since(self) -> float | None:

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from syncret.daemon.core.constraints.rules import Constraints
 from syncret.daemon.release.findings import Findings, Place
 from syncret.daemon.release.groups import Group, check_slots, groups_of
 from syncret.daemon.release.model import Field, Reference, Text
 from syncret.daemon.release.parsed import Parsed
 from syncret.daemon.release.platform import Policy
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import OverBudget
 from syncret.providers.work import Work
 
 
@@ -42,7 +45,7 @@ def _verdict(field: Field, policy: Policy, findings: Findings) -> str:
         return "none"
     match field.fulfilment:
         case Text(value, origin):
-            violated = field.routing.constraints.violated(value, Work())
+            violated = _violated(field.routing.constraints, value)
             if violated is None:
                 return "satisfied"
             place = field.user.at("value") if origin == "written" else field.user
@@ -53,6 +56,14 @@ def _verdict(field: Field, policy: Policy, findings: Findings) -> str:
             return "deferred"
         case _:
             return "unchecked"
+
+
+def _violated(constraints: Constraints, value: SecretBytes) -> str | None:
+    """The first constraint that does not hold; one that asks for too much work does not."""
+    try:
+        return constraints.violated(value, Work())
+    except OverBudget:
+        return "workTime"
 
 
 def _check_literal(field: Field, policy: Policy, findings: Findings) -> None:

@@ -5,12 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from syncret.config.meta import Document
+from syncret.daemon.core.constraints.verdict import ANNOTATION
 from syncret.daemon.release.groups import OPAQUE, Group, encoded
 from syncret.daemon.release.model import Field, Fulfilment, Reference, Text
 from syncret.daemon.release.platform import Policy
-
-CONSTRAINTS: Final = "syncret.dev/constraints"
-"""The annotation of an ExternalSecret by which the daemon checks what it fetched."""
 
 
 class Ref(NamedTuple):
@@ -95,7 +93,7 @@ def _external_secret(group: Group, policy: Policy) -> Document | None:
     metadata: Document = {"name": group.name}
     constraints = _constraints(group, policy)
     if constraints:
-        metadata["annotations"] = {CONSTRAINTS: constraints}
+        metadata["annotations"] = {ANNOTATION: constraints}
     return {
         "apiVersion": "external-secrets.io/v1",
         "kind": "ExternalSecret",

@@ -1,4 +1,8 @@
-"""Rules in CEL over one variable, `value`. The library is imported for the first rule: most have none."""
+"""Rules in CEL over one variable, `value`. The library is imported for the first rule: most have none.
+
+In a daemon `mistake` and `holds` run in a worker process, with its limits of time and memory: the engine of
+the library has none of its own.
+"""
 
 import re
 from functools import lru_cache
@@ -41,6 +45,15 @@ def compiled(source: str) -> "cel.Expression":
     if expression.return_type().name() not in {"BOOL", "DYN"}:
         raise RuleError("the rule must yield true or false")
     return expression
+
+
+def mistake(source: str) -> str:
+    """What is wrong with a rule; empty: nothing."""
+    try:
+        compiled(source)
+    except RuleError as error:
+        return str(error)
+    return ""
 
 
 def holds(source: str, value: str) -> bool:

@@ -32,15 +32,14 @@ class Constraints(NamedTuple):
     all: tuple[Document, ...] = ()
 
     def violated(self, value: SecretBytes, work: Work) -> str | None:
-        """The name of the first constraint that the value violates; None if it satisfies all."""
+        """The name of the first constraint that the value violates; None if it satisfies all.
+
+        Raises OverBudget.
+        """
         text = value.raw.decode("utf-8", "surrogateescape")  # each stray byte is one character
         for mapping in self.all:
             for name, wanted in mapping.items():
-                try:
-                    held = _KINDS[name].holds(text, wanted, work)
-                except OverBudget:
-                    held = False
-                if not held:
+                if not _KINDS[name].holds(text, wanted, work):
                     return name
         return None
 
@@ -140,14 +139,10 @@ def _limit_mistake(wanted: Json, _work: Work) -> str:
     return "" if is_number else "takes a number, such as 1024"
 
 
-def _cel_mistake(wanted: Json, _work: Work) -> str:
+def _cel_mistake(wanted: Json, work: Work) -> str:
     if not isinstance(wanted, str):
         return "takes a rule as text, such as 'size(value) > 8'"
-    try:
-        cel.compiled(wanted)
-    except cel.RuleError as error:
-        return str(error)
-    return ""
+    return work.apart("compiling a rule in CEL", cel.mistake, wanted)
 
 
 def _number(value: str) -> Decimal | None:
@@ -185,8 +180,8 @@ def _is_chosen(value: str, wanted: Json, _work: Work) -> bool:
     return value in wanted
 
 
-def _follows(value: str, wanted: Json, _work: Work) -> bool:
-    return cel.holds(wanted, _valid(value))
+def _follows(value: str, wanted: Json, work: Work) -> bool:
+    return work.apart("asking a rule in CEL", cel.holds, wanted, _valid(value))
 
 
 _KINDS: Final[Mapping[str, _Kind]] = {

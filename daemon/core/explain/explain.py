@@ -13,7 +13,15 @@ from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import Role, is_shown, kind_named, role_of
 from syncret.config.resources.push_secret import PushSecret
 from syncret.config.resources.secret_store import SecretStore
-from syncret.daemon.core.conditions import INVALID_MANIFEST, REACHABLE, RUN_FAILED, find, seconds, stamp
+from syncret.daemon.core.conditions import (
+    CONSTRAINTS_SATISFIED,
+    INVALID_MANIFEST,
+    REACHABLE,
+    RUN_FAILED,
+    find,
+    seconds,
+    stamp,
+)
 from syncret.daemon.core.explain import key_origins
 from syncret.daemon.core.explain.key_origins import KeyOrigin
 from syncret.providers.kit.ambient.rules import Verdict
@@ -175,6 +183,9 @@ def _external_secret(resource: ExternalSecret, known: ExplainInput) -> _Descript
         notes.append("which keys spec.dataFrom gives is known after the next refresh by this process")
     if spec.target.template is not None:
         notes.append("spec.target.template makes the final keys of these")
+    judged = find(resource.status.conditions, CONSTRAINTS_SATISFIED)
+    if judged is not None:
+        notes.append(f"constraints since {judged.last_transition_time}: {judged.message}")
     target = f"{kind}/{spec.target.name or resource.metadata.name} ({spec.target.creation_policy})"
     return _Description(target, key_origins.of_external_secret(spec, origins), tuple(notes))
 

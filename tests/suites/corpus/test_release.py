@@ -10,7 +10,7 @@ from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.outcome import settle, wait_or_go_on
 from tests.suites.corpus.runners.releases import Done, mismatches
 
-pytestmark = pytest.mark.conformance(lane="syncret release", files=("sensitive.yaml",))
+pytestmark = pytest.mark.conformance(lane="syncret release", files=("sensitive.yaml",), groups=("cases",))
 
 
 def test_release(

@@ -1,6 +1,6 @@
 """What an ExternalSecret writes: by its policies, from what is there and what was fetched; and its report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct, to_builtins
@@ -16,6 +16,7 @@ from syncret.config.resources.external_secret import (
 )
 from syncret.daemon.core import conditions
 from syncret.daemon.core.assemble import Transform, assemble, unmatched
+from syncret.daemon.core.constraints import verdict as constraints
 from syncret.daemon.core.needs import Answer, Need
 from syncret.daemon.core.ownership import CREATED_BY, Refusal, created_by
 from syncret.daemon.core.plan.actions import (
@@ -34,7 +35,7 @@ from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.schedule import refresh
 from syncret.daemon.core.secret import field_manager, pay_for_keys, within_immutable
 from syncret.daemon.core.target import form_of
-from syncret.providers.errors import SyncError, bare
+from syncret.providers.errors import Malformed, SyncError, bare
 from syncret.providers.work import Work
 
 
@@ -47,6 +48,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The entry of the spec that each key came from."""
     missing: tuple[str, ...] = ()
     """The entries that the provider had nothing for."""
+    judged: constraints.Verdict | None = None
+    """What the constraints on the fetched values came to; None: there are none, or nothing was fetched."""
 
 
 Decision: TypeAlias = tuple[tuple[Action, ...], Verdict]
@@ -74,13 +77,23 @@ def decide(
     try:
         found = assemble(resource.spec, fetched, work, transform=transform)
         pay_for_keys(found.data, work, "spec.target")
+        judged = constraints.judged(resource.metadata.annotations, found.data, work)
     except SyncError as error:
         return Plan(verdict=_not_fetched(resource, bare(error)))
-    if found.data or resource.spec.target.deletion_policy == "Merge":
+    actions: tuple[Action, ...]
+    if judged is not None and judged.is_blocked:
+        actions, verdict = (), _blocked(resource, observed, judged)
+    elif found.data or resource.spec.target.deletion_policy == "Merge":
         actions, verdict = _write(resource, observed, found.data, render)
     else:
         actions, verdict = _without_data(resource, observed)
-    return Plan(actions=actions, verdict=verdict, origins=found.origins, missing=tuple(found.missing))
+    return Plan(
+        actions=actions,
+        verdict=verdict,
+        origins=found.origins,
+        missing=tuple(found.missing),
+        judged=judged,
+    )
 
 
 def not_decided(resource: ExternalSecret, observed: Observed, error: SyncError) -> Plan:
@@ -91,6 +104,13 @@ def not_decided(resource: ExternalSecret, observed: Observed, error: SyncError) 
     return Plan(
         verdict=_failed(resource, form_of(resource).wording.unrendered, error, _bound(resource, observed))
     )
+
+
+def _blocked(resource: ExternalSecret, observed: Observed, judged: constraints.Verdict) -> Verdict:
+    """Nothing is written: what is live stays, until the store has a value that may be."""
+    error = Malformed(judged.message, hint="correct the value in the store, or the constraint")
+    message = "fetched values do not satisfy their constraints"
+    return _failed(resource, message, error, _bound(resource, observed))
 
 
 def _without_data(resource: ExternalSecret, observed: Observed) -> Decision:
@@ -238,17 +258,31 @@ def report(
     if failed is not None:
         verdict = replace(failed.refused or verdict, ok=False, error=error)
     status = _status(resource, verdict, now)
+    found = constraints.reported(resource, plan.judged, status.conditions, now)
+    status = replace(status, conditions=found)
     if verdict.error is not None:
         return _not_synced(resource, verdict, verdict.error, status, now)
     return Report(
         status=_document(resource, status),
-        events=tuple(
-            Event("MissingProviderSecret", f"secret does not exist at provider using {place}")
-            for place in plan.missing
+        events=(
+            *(
+                Event("MissingProviderSecret", f"secret does not exist at provider using {place}")
+                for place in plan.missing
+            ),
+            *_violations(resource, plan),
         ),
         origins=plan.origins,
         next_due=refresh.next_due(replace(resource, status=status), now, spread=options.spread),
     )
+
+
+def _violations(resource: ExternalSecret, plan: Plan) -> Iterator[Event]:
+    """The event of values that were written although they violate their constraints, once."""
+    judged = plan.judged
+    if judged is not None and judged.reason == constraints.VIOLATED:
+        before = conditions.find(resource.status.conditions, conditions.CONSTRAINTS_SATISFIED)
+        if before is None or before.message != judged.message:
+            yield Event("ConstraintsViolated", judged.message, warning=True)
 
 
 def _not_synced(

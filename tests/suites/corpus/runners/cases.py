@@ -17,7 +17,7 @@ from tests.suites.corpus.runners.comparing import is_list, value_in
 CASES: Final = Path(__file__).parents[1] / "cases"
 OWN: Final = CASES / "own"
 
-TO_COME: Final = frozenset({"constraints"})
+TO_COME: Final = frozenset[str]()
 """Features that cases wait for, as the product does not have them yet: take a name away when it has."""
 
 # Every file of a corpus: what its cases need, and the lists that hold them (None: all of the file).
@@ -137,8 +137,6 @@ def _needed(case: Case) -> str | None:
 
     Admission looks at templates without rendering them, so what only it judges waits for nothing.
     """
-    if case.group == "fetch_cases":
-        return "constraints"
     if case.file == "validation_cases.yaml" or value_in(case.body, "expect", "rejected_at_admission") is True:
         return None
     return "templates" if _renders(case.body) else None

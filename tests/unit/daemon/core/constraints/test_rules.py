@@ -5,6 +5,7 @@ import pytest
 from syncret.config.fields import Json
 from syncret.daemon.core.constraints.rules import read_constraints
 from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import OverBudget
 from syncret.providers.work import Work
 
 PEM = "-----BEGIN CERTIFICATE-----\nY2FuYXJ5\n-----END CERTIFICATE-----\n"
@@ -119,9 +120,10 @@ def test_a_pattern_meant_to_hang_is_answered() -> None:
     assert violated({"pattern": "^(a+)+$"}, "a" * 100_000 + "b") == "pattern"
 
 
-def test_a_search_that_costs_too_much_does_not_hold() -> None:
+def test_a_search_that_costs_too_much_is_no_verdict() -> None:
     constraints, _ = read_constraints({"pattern": "x"}, {}, Work())
-    assert constraints.violated(SecretBytes(b"x" * 1_000_000), Work(seconds=0.001)) == "pattern"
+    with pytest.raises(OverBudget):
+        constraints.violated(SecretBytes(b"x" * 1_000_000), Work(seconds=0.001))
 
 
 def test_a_constraint_whose_own_mistake_is_told_elsewhere_says_nothing() -> None:

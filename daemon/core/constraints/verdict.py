@@ -1,0 +1,63 @@
+"""The verdict on fetched values, and its condition; a violation is told by its key and its constraint.
+
+What reads and asks constraints is imported only where an ExternalSecret has any.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from syncret.config.resources.external_secret import ExternalSecret, ExternalSecretCondition
+from syncret.daemon.core import conditions
+from syncret.providers.work import Work
+
+ANNOTATION: Final = "syncret.dev/constraints"
+"""The annotation by which fetched values are checked: `{"keys": {KEY: [CONSTRAINTS]}, "policy": "block"}`."""
+
+SATISFIED: Final = "Satisfied"
+VIOLATED: Final = "Violated"
+NOT_FETCHED: Final = "NotFetched"
+_STATUSES: Final = {SATISFIED: "True", VIOLATED: "False", NOT_FETCHED: "Unknown"}
+
+
+class Verdict(NamedTuple):
+    """What the values of a fetch came to; the message names keys and constraints, and never tells a value."""
+
+    reason: str
+    message: str
+    is_blocked: bool = False
+    """Whether nothing may be written."""
+
+
+def judged(annotations: Mapping[str, str], values: Mapping[str, bytes], work: Work) -> Verdict | None:
+    """The verdict on fetched values; None without constraints. Raises OverBudget."""
+    annotation = annotations.get(ANNOTATION)
+    if annotation is None:
+        return None
+    from syncret.daemon.core.constraints.annotation import verdict_on
+
+    return verdict_on(annotation, values, work)
+
+
+def reported(
+    resource: ExternalSecret,
+    verdict: Verdict | None,
+    found: tuple[ExternalSecretCondition, ...],
+    now: float,
+) -> tuple[ExternalSecretCondition, ...]:
+    """The conditions with that of the constraints, as long as there are any.
+
+    The last verdict stands where nothing was fetched, or a key is missing.
+    """
+    if ANNOTATION not in resource.metadata.annotations:
+        return tuple(each for each in found if each.type != conditions.CONSTRAINTS_SATISFIED)
+    is_known = conditions.find(found, conditions.CONSTRAINTS_SATISFIED) is not None
+    if is_known and (verdict is None or verdict.reason == NOT_FETCHED):
+        return found
+    told = verdict if verdict is not None else Verdict(NOT_FETCHED, "nothing has been fetched yet")
+    condition = ExternalSecretCondition(
+        type=conditions.CONSTRAINTS_SATISFIED,
+        status=_STATUSES[told.reason],
+        reason=told.reason,
+        message=told.message,
+    )
+    return conditions.put(found, condition, now=now)
