@@ -7,7 +7,7 @@ from typing import Final
 
 from syncret.config.errors import Severity
 from syncret.config.manifests.loader import load
-from syncret.config.text.yaml import Limits
+from syncret.config.text.yaml_values import Limits
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_problem, print_yaml
 from syncret.daemon.release.compiler import declared, parse, rendered, resolved

@@ -25,7 +25,10 @@ class RuleError(Exception):
 
 @lru_cache(maxsize=1)
 def _environment() -> "cel.Env":
-    from cel_expr_python import cel
+    try:
+        from cel_expr_python import cel
+    except ImportError:
+        raise RuleError("needs an engine for CEL: install syncret with its extra, syncret[exports]") from None
 
     return cel.NewEnv(variables={"value": cel.Type.STRING})
 
