@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
-TIMEOUT: Final = 20.0
+TIMEOUT: Final = 60.0
 SYNCRET: Final = Path(sys.executable).with_name("syncret")
 PLAIN: Final = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all")
 ROOT: Final = Path(__file__).parents[3]

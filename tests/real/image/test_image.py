@@ -28,7 +28,7 @@ from tests.support.image import BASE, IMAGE, TOOLS, Storage
 
 WRITABLE = ("run/syncret", "secrets", "var/lib/syncret")
 MOST_MEGABYTES_OVER_BASE = 70  # 45 are what every store needs, 18 the clients of AWS and Vault
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 pytestmark = [
     pytest.mark.e2e,
@@ -111,7 +111,7 @@ def running(
 
 def ask(address: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(f"http://{address}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://{address}", timeout=60) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:

@@ -20,7 +20,7 @@ from tests.support.servers.kube.running import KubeApi
 
 pytestmark = pytest.mark.slow
 
-WITHIN = 20.0
+WITHIN = 60.0
 IN_CLUSTER = Settings(kubernetes=True)
 CLEANUP = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 

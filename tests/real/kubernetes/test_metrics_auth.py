@@ -21,7 +21,7 @@ def asked(url: str, trust: ssl.SSLContext, token: str = "") -> int:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310  # our own server
     try:
-        with urllib.request.urlopen(request, timeout=10, context=trust) as answer:  # noqa: S310  # as above
+        with urllib.request.urlopen(request, timeout=60, context=trust) as answer:  # noqa: S310  # as above
             return int(answer.status)
     except urllib.error.HTTPError as error:
         with error:

@@ -17,7 +17,7 @@ from tests.real.kubernetes.conftest import access_of
 from tests.support.servers.kube.kubelet import roll_out
 from tests.support.servers.kube.running import ADMIN, KubeApi
 
-WITHIN: Final = 10.0
+WITHIN: Final = 60.0
 GROUP: Final = "/apis/operator.openshift.io/v1alpha1"
 CONFIG: Final = f"{GROUP}/externalsecretsconfigs/cluster"
 MANAGER: Final = f"{GROUP}/externalsecretsmanagers/cluster"

@@ -196,7 +196,7 @@ async def test_leases_of_what_was_read_are_renewed_while_the_store_is_in_use(bet
     async with opened(spec, context(given)) as client:
         with between.failing(watch):
             await read(client, f"{engine}/db")
-            await asyncio.wait_for(renewed.wait(), 5)
+            await asyncio.wait_for(renewed.wait(), 60)
 
 
 async def test_a_new_token_in_the_secret_is_taken_up_by_the_session(mount: Mount) -> None:

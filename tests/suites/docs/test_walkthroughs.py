@@ -24,7 +24,7 @@ pytestmark = [
     ),
 ]
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 DAEMONS = ("syncret demo", "syncret run ")
 MASKS = (
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d\d:\d\d:\d\dZ", "<time>"),

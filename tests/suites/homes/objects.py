@@ -9,7 +9,7 @@ from syncret.daemon.homes.contract import Home, StoredObject, Watch, WatchEvent,
 START = 1767225600.0
 """2026-01-01T00:00:00Z"""
 
-LONGEST_WAIT = 20.0
+LONGEST_WAIT = 60.0
 """Seconds in which every home has told what it has to tell; some of them live on virtual time."""
 
 OURS = GroupKind("external-secrets.io", "ExternalSecret")

@@ -176,7 +176,7 @@ class KubeApi:
             headers={"Authorization": f"Bearer {token}", "Content-Type": content, **headers},
         )
         try:
-            with urllib.request.urlopen(request, timeout=10, context=self.trust) as answer:  # noqa: S310  # as above
+            with urllib.request.urlopen(request, timeout=60, context=self.trust) as answer:  # noqa: S310  # as above
                 warnings = answer.headers.get_all("Warning") or ()
                 return Answer(answer.status, _object(answer.read()), warnings)
         except urllib.error.HTTPError as error:

@@ -60,7 +60,7 @@ class Vault:
             headers={"X-Vault-Token": token},
         )
         try:
-            with urllib.request.urlopen(request, timeout=10, context=self._trust) as answer:  # noqa: S310  # as above
+            with urllib.request.urlopen(request, timeout=60, context=self._trust) as answer:  # noqa: S310  # as above
                 return answer.status, json.loads(answer.read() or b"{}")
         except urllib.error.HTTPError as error:
             with error:

@@ -387,11 +387,11 @@ async def test_a_scrape_of_ten_thousand_objects_does_not_hold_up_the_loop() -> N
     turning = True
 
     async def turn() -> None:
-        last = time.perf_counter()
+        last = time.process_time()
         while turning:
             await asyncio.sleep(0)
-            gaps.append(time.perf_counter() - last)
-            last = time.perf_counter()
+            gaps.append(time.process_time() - last)
+            last = time.process_time()
 
     task = asyncio.create_task(turn(), name="turns of the loop")
     text = await text_of(metrics)
@@ -399,7 +399,7 @@ async def test_a_scrape_of_ten_thousand_objects_does_not_hold_up_the_loop() -> N
     await task
     assert text.count("\n") > 80_000
     gaps.sort()
-    assert gaps[len(gaps) * 95 // 100] < 0.05  # about 3 ms where nothing else runs
+    assert gaps[len(gaps) * 95 // 100] < 0.05  # of the processor, whoever else has it; about 3 ms
 
 
 LINTED = {

@@ -87,7 +87,7 @@ async def data_of(home: HostHome, ref: ObjectRef) -> dict[str, str]:
 
 async def until(home: HostHome, ref: ObjectRef, *, there: bool = True) -> None:
     """Watch the home until an object is there, or gone."""
-    async with asyncio.timeout(5), aclosing(home.watch()) as changes:
+    async with asyncio.timeout(60), aclosing(home.watch()) as changes:
         async for change in changes:
             if change.type is WatchEventType.LISTED and (await home.get(ref) is not None) is there:
                 return

@@ -106,7 +106,7 @@ class Receiver:
         self._tell(f"unknown {why}")
 
     async def until(self, count: int) -> list[str]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.told) < count:
                 self._more.clear()
                 await self._more.wait()
@@ -207,7 +207,7 @@ async def test_a_restored_backup_ends_the_home() -> None:
     async with served(all_to(server.answer)) as url, Http(url, network=None, parses=False) as http:
         api = ApiServer(http, FixedHeaders({}))
         with pytest.raises(HomeUnusable, match="backup"):
-            await asyncio.wait_for(Stream(api, Resources(api, Registry()), KIND, receiver).run(), 10)
+            await asyncio.wait_for(Stream(api, Resources(api, Registry()), KIND, receiver).run(), 60)
     assert "deleted" not in " ".join(receiver.told)
 
 
@@ -234,7 +234,7 @@ async def test_a_kind_without_a_crd_is_unknown_until_it_has_one(monkeypatch: pyt
         await receiver.until(1)
         assert "CRD" in receiver.told[0]
         server.serves = True
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while "listed" not in receiver.told:
                 await receiver.until(len(receiver.told) + 1)
 

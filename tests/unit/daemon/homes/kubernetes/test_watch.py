@@ -59,7 +59,7 @@ async def test_waiting_for_own_writes_goes_on_while_there_are_more() -> None:
             await asyncio.sleep(0)
             marks[other, False] = "9"
             written.set()
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await waiter
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)

