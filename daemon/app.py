@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from syncret.config.meta import ObjectRef
-from syncret.config.resources.kinds import KINDS
+from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.kinds import KINDS, OUR_GROUPS, role_of
 from syncret.config.resources.switches import switched_off
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan import fan_out
@@ -35,10 +35,15 @@ from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
 from syncret.daemon.engine.sessions.pool import SessionPool, Substitute
 from syncret.daemon.engine.templates import TemplateLimits, Templates
+from syncret.daemon.engine.waking import AddListener
 from syncret.daemon.homes.contract import Home
 from syncret.daemon.trusted_ca import trusted_ca
 from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
+
+if TYPE_CHECKING:  # a daemon without resources that export needs none of them
+    from syncret.daemon.engine.exports.opening import Exports
+    from syncret.providers.secret_apis import SecretApis
 
 
 class RunningEngine(Struct, frozen=True, kw_only=True):
@@ -60,6 +65,8 @@ class EngineOverrides(Struct, frozen=True, kw_only=True):
     """Whether writes are held back, and what they would be."""
     faults: Faults | None = None
     substitute: Substitute | None = None
+    secret_apis: "Callable[[str], SecretApis | None] | None" = None
+    """Gives the secret APIs of an API group, in the place of those that are known."""
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
     """Gives the generator to use in the place of the one that was named."""
 
@@ -128,7 +135,12 @@ async def run_engine(
             observer=hooks.observer,
             listeners=(sessions, context.owned_secrets, context.push_index),
             held=hooks.held,
+            others=lambda kind: exports.of(kind),  # noqa: PLW0108  # as above
         )
+        exports = _ExportsOnDemand(
+            context, settings, hooks.secret_apis or registry.secret_apis, engine.add_listener
+        )
+        stack.push_async_callback(exports.close)
         sessions.on_login_refused = engine.recheck
         sessions.on_reachability = engine.reachability_changed
         async with asyncio.TaskGroup() as group:
@@ -138,6 +150,40 @@ async def run_engine(
             finally:
                 engine.stop()
                 sessions.drain()
+
+
+class _ExportsOnDemand:
+    """The exports of resources, once there is a resource: most daemons have none."""
+
+    def __init__(
+        self,
+        context: ReconcilerContext,
+        settings: Settings,
+        find: "Callable[[str], SecretApis | None]",
+        add_listener: AddListener,
+    ) -> None:
+        self._context = context
+        self._settings = settings
+        self._find = find
+        self._add_listener = add_listener
+        self._exports: Exports | None = None
+
+    def of(self, kind: GroupKind) -> Reconciler | None:
+        """The reconciler of a kind that others define."""
+        if not kind.group or kind.group in OUR_GROUPS or role_of(kind) is not None:
+            return None
+        if self._exports is None:
+            from syncret.daemon.engine.exports.opening import Exports
+
+            self._exports = Exports(
+                self._context, self._settings, find=self._find, add_listener=self._add_listener
+            )
+        return self._exports.reconciler(kind)
+
+    async def close(self) -> None:
+        """As `Exports` says."""
+        if self._exports is not None:
+            await self._exports.close()
 
 
 def reconcilers(context: ReconcilerContext, *, without: Collection[str] = ()) -> tuple[Reconciler, ...]:

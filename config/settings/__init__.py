@@ -15,6 +15,7 @@ from syncret.config.settings.groups import (
     Count,
     CountOrNone,
     Egress,
+    Exports,
     Group,
     LeaderElection,
     MetricsTls,
@@ -37,6 +38,7 @@ __all__ = [
     "MOUNTED_FILES",
     "BoundFolder",
     "Egress",
+    "Exports",
     "Group",
     "LeaderElection",
     "MetricsTls",
@@ -205,6 +207,7 @@ class Settings(Group, frozen=True):
     """Bytes that one sync of one object may make, intermediate results included. Example: 256000000"""
 
     own_identity: OwnIdentity = OwnIdentity()
+    exports: Exports = Exports()
 
     generator_gc_grace_period: Seconds = 120.0
     """How long credentials that a generator created are kept after they were replaced. Example: 10m"""

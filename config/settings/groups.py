@@ -190,6 +190,17 @@ class Operator(Group, frozen=True):
     ten minutes. Example: 10"""
 
 
+class Exports(Group, frozen=True):
+    """Dynamic exports: what resources of other operators say in `operatorSpec` is written, by expressions."""
+
+    refresh_interval: Seconds = 3600.0
+    """How often the secrets of a resource are read again, whose keys rotate without telling; 0: only when the
+    resource changes. Example: 15m"""
+    evaluation_timeout: Annotated[float, Meta(gt=0, extra={"form": "duration"})] = 2.0
+    """Longest elapsed time for the expressions of the resources that are evaluated together; one that takes
+    longer alone fails. Example: 10s"""
+
+
 class MetricsTls(Group, frozen=True):
     """TLS at `listen`, with a certificate from files. They are looked at with each new connection."""
 

@@ -18,7 +18,6 @@ from typing import Final
 import msgspec
 
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.resources.kinds import kind_of
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan.actions import LastError, last_error
 from syncret.daemon.core.plan.held_write import HeldWrite
@@ -28,12 +27,20 @@ from syncret.daemon.engine.inventory import Inventory
 from syncret.daemon.engine.observer import NullObserver, Observer, Repeat, Run
 from syncret.daemon.engine.queue.waiting import CurrentRun, current_run
 from syncret.daemon.engine.queue.workqueue import QueueClosed, QueueItem, WorkQueue
-from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler
+from syncret.daemon.engine.reconciler import Failure, Outcome, Reconciler, unreadable_object
 from syncret.daemon.engine.retry import rules_of
-from syncret.daemon.engine.waking import EVENTS_AT_ONCE, Listener, RunRequest, Waker, has_role
+from syncret.daemon.engine.waking import (
+    EVENTS_AT_ONCE,
+    Listener,
+    ReconcilerOf,
+    RunRequest,
+    Waker,
+    has_role,
+    none_else,
+)
 from syncret.daemon.engine.writes import OwedStatus, WriteGate, Writes
 from syncret.daemon.homes.contract import Conflict, Forbidden, Home, HomeError, Invalid
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import SyncError
 
 LAST_RUNS: Final = 3.0
 """Seconds that a run has left once its object is another replica's."""
@@ -65,6 +72,7 @@ class Engine:
         listeners: Iterable[Listener] = (),
         held: HeldRecord | None = None,
         awaits: Callable[[GroupKind], bool] = has_role,
+        others: ReconcilerOf = none_else,
     ) -> None:
         """While `held` is on, runs note there what they would write. None begins before what it `awaits`."""
         self.queue = queue
@@ -77,13 +85,15 @@ class Engine:
         self._observer = observer or NullObserver()
         self._waker = Waker(
             home,
-            self._reconcilers.values(),
+            self._reconcilers,
             inventory=inventory,
             queue=self.queue,
             observer=self._observer,
             listeners=listeners,
             awaits=awaits,
+            others=others,
         )
+        self.add_listener = self._waker.add_listener
         self.synced, self.first_pass = self._waker.synced, self._waker.first_pass
         self._retry = rules_of(settings)
         self._gate = WriteGate(
@@ -300,7 +310,8 @@ class Engine:
         except (SyncError, HomeError) as error:
             outcome = self._raised(ref, error)
         except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught
-            unreadable = self._unreadable(ref) if isinstance(error, msgspec.ValidationError) else None
+            invalid = isinstance(error, msgspec.ValidationError)
+            unreadable = unreadable_object(self._inventory.get(ref)) if invalid else None
             if unreadable is not None:
                 return self._raised(ref, unreadable)
             kind = type(error).__name__
@@ -327,19 +338,6 @@ class Engine:
         if isinstance(writes, HeldWrites):
             writes.begin(self.held)
         return writes
-
-    def _unreadable(self, ref: ObjectRef) -> Malformed | None:
-        """What is wrong with an object that no admission of ours has seen; None if it can be read."""
-        stored, kind = self._inventory.get(ref), kind_of(ref[:2])
-        if stored is None or kind is None:
-            return None
-        try:
-            stored.as_type(kind.model)
-        except msgspec.ValidationError as error:
-            problem, _, place = str(error).partition(" - at `$.")
-            message = f"{place.rstrip('`')}: {problem}" if place else problem
-            return Malformed(f"the object is not valid: {message}", hint="correct it, and apply it again")
-        return None
 
     def _raised(self, ref: ObjectRef, error: Failure) -> Outcome:
         """A run that could not report: it is repeated at the interval of its object at the latest."""

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from enum import IntFlag
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError
 
 from syncret.config.meta import GroupKind, ObjectRef
+from syncret.config.resources.kinds import kind_of
 from syncret.daemon.homes.contract import HomeError, StoredObject
-from syncret.providers.errors import SyncError
+from syncret.providers.errors import Malformed, SyncError
 
 if TYPE_CHECKING:
     from syncret.daemon.engine.writes import Writes
@@ -79,3 +80,17 @@ class Reconciler(Protocol):
         May raise SyncError or HomeError, which count as a failure; Conflict is run again at once.
         """
         ...
+
+
+def unreadable_object(stored: StoredObject | None) -> Malformed | None:
+    """What is wrong with an object that no admission of ours has seen; None if it can be read."""
+    kind = None if stored is None else kind_of(stored.ref[:2])
+    if stored is None or kind is None:
+        return None
+    try:
+        stored.as_type(kind.model)
+    except ValidationError as error:
+        problem, _, place = str(error).partition(" - at `$.")
+        message = f"{place.rstrip('`')}: {problem}" if place else problem
+        return Malformed(f"the object is not valid: {message}", hint="correct it, and apply it again")
+    return None

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from math import inf
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ from syncret.daemon.engine.observer import Observer
 from syncret.daemon.engine.queue.fair_queue import Lanes, lanes_of
 from syncret.daemon.engine.queue.workqueue import WorkQueue
 from syncret.daemon.engine.reconciler import OBJECT, Reconciler
-from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent
+from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent, WatchEventType
 
 MAX_URGENT_DEPENDENTS: Final = 100
 """So many dependents pass ahead of periodic work; more would be a herd that keeps changes waiting."""
@@ -32,6 +32,16 @@ ITSELF: Final = int(OBJECT)
 def has_role(kind: GroupKind) -> bool:
     """Whether runs look the kind up."""
     return role_of(kind) is not None
+
+
+ReconcilerOf: TypeAlias = Callable[[GroupKind], Reconciler | None]
+"""The reconciler of a kind that is none of ours, if it has one."""
+
+
+def none_else(kind: GroupKind) -> Reconciler | None:
+    """Only the kinds that are given have one."""
+    del kind
+    return None
 
 
 class RunRequest(NamedTuple):
@@ -58,6 +68,10 @@ class Listener(Protocol):
         ...
 
 
+AddListener: TypeAlias = Callable[[Listener, Iterable[GroupKind]], None]
+"""Adds one that is told of the objects of these kinds that are known already."""
+
+
 class _Version(Struct, frozen=True):
     """A change that concerns an object: its own, or one of what it depends on."""
 
@@ -69,8 +83,13 @@ class _Version(Struct, frozen=True):
     is_own: bool
 
     def wakes(self) -> bool:
-        """Whether it is a reason to run. A change of the object itself is not decoded before it must be."""
-        return not self.is_own or bool(int(self.change.on) & ITSELF)
+        """Whether it is a reason to run. A change of the object itself is not decoded before it must be.
+
+        The status of a kind that is none of ours is not written by runs: any change of it is a reason.
+        """
+        if not self.is_own or role_of(self.change.ref[:2]) is None:
+            return True
+        return bool(int(self.change.on) & ITSELF)
 
 
 class Waker:
@@ -83,24 +102,30 @@ class Waker:
     def __init__(
         self,
         home: Home,
-        reconcilers: Iterable[Reconciler],
+        reconcilers: dict[GroupKind, Reconciler],
         *,
         inventory: Inventory,
         queue: WorkQueue,
         observer: Observer,
         listeners: Iterable[Listener],
         awaits: Callable[[GroupKind], bool] = has_role,
+        others: ReconcilerOf = none_else,
     ) -> None:
-        """Runs begin once each kind that it `awaits` is listed, or known not to be there."""
+        """Runs begin once each kind that it `awaits` is listed, or known not to be there.
+
+        `reconcilers` grow by those of `others`, for kinds that are known once an object of them is met.
+        """
         self.synced = asyncio.Event()
         """Set once every object that existed at the start has been queued."""
         self.first_pass = asyncio.Event()
         """Set once every one of these has been run to a decision."""
         self._home = home
         self._owns = home.owns
-        self._reconcilers = {reconciler.group_kind: reconciler for reconciler in reconcilers}
-        for kind, reconciler in self._reconcilers.items():
+        self._reconcilers = reconcilers
+        for kind, reconciler in reconcilers.items():
             inventory.learn(kind, reconciler.dependencies)
+        self._met: set[GroupKind] = set(reconcilers)
+        self._others = others
         self._inventory = inventory
         self._queue = queue
         self._observer = observer
@@ -115,7 +140,7 @@ class Waker:
         self._requests: dict[ObjectRef, RunRequest] = {}
         """Why a run was asked for, until it begins."""
         self._lanes: dict[ObjectRef, Lanes] = {}
-        self._others: set[ObjectRef] = set()
+        self._not_ours: set[ObjectRef] = set()
         """Objects that other replicas own: known here, as dependencies are, and not run."""
         self._first: set[ObjectRef] = set()
         self._backlog: deque[Iterator[None]] = deque()
@@ -154,7 +179,7 @@ class Waker:
         """Whether a run of the object is ours. Of what is gone it is: it only forgets what was known."""
         if self._owns(ref) or self._inventory.get(ref) is None:
             return True
-        self._others.add(ref)
+        self._not_ours.add(ref)
         return False
 
     def reassign(self) -> None:
@@ -168,8 +193,8 @@ class Waker:
                 self._queue.discard(ref)
                 self._requests.pop(ref, None)
                 self.is_decided(ref)
-            elif ref in self._others:
-                self._others.discard(ref)
+            elif ref in self._not_ours:
+                self._not_ours.discard(ref)
                 self.wake(ref, urgent=False, since=since)
             yield
 
@@ -207,7 +232,7 @@ class Waker:
     def forget(self, ref: ObjectRef) -> None:
         """The object is gone, and its last run is over."""
         self._lanes.pop(ref, None)
-        self._others.discard(ref)
+        self._not_ours.discard(ref)
 
     def record(self, stored: StoredObject, writer: ObjectRef | None) -> None:
         """Take in a version that a run wrote or read: nothing has to wait for its event.
@@ -240,11 +265,29 @@ class Waker:
     # -------------------------------------------------------------------------------------------- changes
     def on_event(self, event: WatchEvent) -> None:
         """Take in an event of the watch."""
+        if event.object is not None and event.group_kind not in self._met:
+            self._meet(event.group_kind)
         change = self._inventory.apply(event)
         if event.object is None:
             self._on_listed(event.group_kind)
         elif change is not None:
             self._on_change(change, None)
+
+    def _meet(self, kind: GroupKind) -> None:
+        """Take in a kind of which there was no object before."""
+        self._met.add(kind)
+        reconciler = self._others(kind)
+        if reconciler is not None:
+            self._reconcilers[kind] = reconciler
+            self._inventory.learn(kind, reconciler.dependencies)
+
+    def add_listener(self, listener: Listener, kinds: Iterable[GroupKind]) -> None:
+        """As `AddListener` says."""
+        self._listeners = (*self._listeners, listener)
+        self._notice_of.clear()
+        for kind in kinds:
+            for stored in self._inventory.list(kind):
+                listener.notice(WatchEvent(WatchEventType.ADDED, kind, stored))
 
     def _on_change(self, change: Change, writer: ObjectRef | None) -> None:
         """Take in what is new: index it, and wake the object and those that depend on what differs."""

@@ -70,11 +70,15 @@ class Step(Model):
 
 
 class ScenarioSpec(Model):
-    """The initial time, features that are off by default, simulated providers by store, and the steps."""
+    """The initial time, features that are off by default, simulated providers by store, and the steps.
+
+    `secret_apis`: what the secret APIs of resources return, all names, by `Kind/namespace/name`.
+    """
 
     now: str | None = None
     flags: tuple[Annotated[str, Meta()], ...] = ()
     providers: dict[str, tuple[StandIn, ...]] = {}
+    secret_apis: dict[str, dict[str, str]] = {}
     steps: tuple[Step, ...] = ()
 
 
@@ -124,6 +128,13 @@ def _problems(spec: ScenarioSpec) -> Iterator[Problem]:
                 message="does not name a store",
                 hint="write SecretStore/<namespace>/<name> or ClusterSecretStore/<name>",
             )
+    for name in spec.secret_apis:
+        if resource_name(name) is None:
+            yield Problem(
+                path=f"spec.secretApis.{name}",
+                message="does not name a resource",
+                hint="write <Kind>/<namespace>/<name>",
+            )
     for index, step in enumerate(spec.steps):
         yield from _step_problems(step, f"spec.steps[{index}]")
 
@@ -172,5 +183,14 @@ def store_ref(text: str) -> ObjectRef | None:
             return kind.ref(namespace, name)
         case [name] if not kind.namespaced:
             return kind.ref("", name)
+        case _:
+            return None
+
+
+def resource_name(text: str) -> tuple[str, str, str] | None:
+    """`StorageAccount/default/acct` as kind, namespace and name; None for anything else."""
+    match text.split("/"):
+        case [kind, namespace, name] if kind and namespace and name:
+            return kind, namespace, name
         case _:
             return None

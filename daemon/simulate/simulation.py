@@ -19,6 +19,7 @@ from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.metadata import counted_uids
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.simulate.scenario import API_VERSION, Fault, Scenario, Step, store_ref
+from syncret.daemon.simulate.secret_apis import SimulatedSecretApis
 from syncret.providers.contract import Provider, PushItem, RemoteTarget
 from syncret.providers.fake.manager import Seed
 from syncret.providers.fake.simulation import simulated
@@ -67,8 +68,13 @@ async def _run(
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
         return simulated(provider, stand_ins.get(store))
 
+    secret_apis = SimulatedSecretApis(scenario.spec.secret_apis, recorder.secret_called)
     hooks = EngineOverrides(
-        observer=recorder, applied=recorder.applied, faults=recorder.fault, substitute=substitute
+        observer=recorder,
+        applied=recorder.applied,
+        faults=recorder.fault,
+        substitute=substitute,
+        secret_apis=lambda _: secret_apis,
     )
     async with run_engine(
         home_of(cluster), registry=registry, settings=settings, clock=clock, hooks=hooks
@@ -114,6 +120,10 @@ class StepRecorder(NullObserver):
             if fault.operation == kind and (not fault.store or store_ref(fault.store) == store):
                 return fault.error
         return None
+
+    def secret_called(self) -> None:
+        """Record a call of a resource's secret API."""
+        self.reads += 1
 
     def called(self, call: Call) -> None:
         if call.operation in READS:

@@ -24,15 +24,19 @@ class Plan(NamedTuple):
     problems: Sequence[ExportProblem]
 
 
-def plan(exports: Exports, checked: Sequence[Checked] | Failure) -> Plan:
-    """The verdict on exports whose expressions have been checked."""
+def plan(exports: Exports, checked: Sequence[Checked] | Failure, *, with_static: bool = True) -> Plan:
+    """The verdict on exports whose expressions have been checked.
+
+    `with_static`: entries without an expression are to be written, too, and need their secrets.
+    """
     if isinstance(checked, Failure):
         return Plan((), [*exports.problems, refused("operatorSpec", checked)])
     problems = [*exports.problems, *_refused_expressions(exports, checked), *_collisions(exports)]
     if problems:
         return Plan((), problems)
     names = {hint for each in checked for hint in each.hints}
-    names |= {entry.name for entry in exports.static if entry.output.kind == "Secret"}
+    if with_static:
+        names |= {entry.name for entry in exports.static if entry.output.kind == "Secret"}
     return Plan((ALL,) if ALL in names else sorted(names), ())
 
 

@@ -50,8 +50,9 @@ from syncret.providers.kit.limits import Limiter, LimiterStats
 from syncret.providers.network import ConnectionBudget, Egress, Network
 from syncret.providers.registry import Registry
 
-if TYPE_CHECKING:  # only stores that name no credentials need it
+if TYPE_CHECKING:  # only exports of resources need the secret APIs
     from syncret.providers.kit.ambient.door import Door
+    from syncret.providers.secret_apis import SecretApisContext
 
 Substitute: TypeAlias = Callable[[ObjectRef, Provider[Any]], Provider[Any]]
 """The provider to use for a store in the place of the one it names; a simulation reaches nothing else."""
@@ -298,6 +299,19 @@ class SessionPool:
         )
         self._every_channel.add(channel)
         return channel
+
+    def secret_apis_context(self) -> "SecretApisContext":
+        """What calls of secret APIs may use, which are those of no store."""
+        from syncret.providers.secret_apis import SecretApisContext  # only exports of resources need them
+
+        return SecretApisContext(
+            now=self._around.clock.now,
+            compute=self._around.compute,
+            network=self._around.network,
+            ambient=self._ambient,
+            own_identity=self._settings.own_identity,
+            timeout=self._settings.call_timeout,
+        )
 
     def _ambient(self, user: ObjectRef) -> Ambient:
         return partial(self._grant, user)
