@@ -7,7 +7,6 @@ run in a thread, and pay for what they do from the Work of the object that asks.
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from msgspec import Struct
@@ -18,83 +17,54 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.providers.api_names import ApiNames, our_names
 from syncret.providers.errors import SyncError
 from syncret.providers.network import Network
+from syncret.providers.values import (
+    FindQuery,
+    PushItem,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
 from syncret.providers.work import Work
+
+__all__ = [
+    "Ambient",
+    "Client",
+    "Compute",
+    "Credentials",
+    "FindQuery",
+    "Finder",
+    "Generated",
+    "Generator",
+    "IssuedToken",
+    "Keyed",
+    "LogIn",
+    "OpenContext",
+    "OwnIdentity",
+    "Paced",
+    "Prober",
+    "Provider",
+    "PushItem",
+    "ReadFile",
+    "Reader",
+    "Readiness",
+    "Receiver",
+    "RemoteKey",
+    "RemoteRef",
+    "RemoteTarget",
+    "Render",
+    "SecretBytes",
+    "SecretMap",
+    "WholeSecret",
+    "Writer",
+    "no_published_rate",
+    "no_receivers",
+    "not_by_namespace",
+]
 
 M = TypeVar("M", bound=Model)
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class SecretBytes:
-    """A secret value, which cannot be printed by accident; `raw` has the bytes."""
-
-    raw: bytes = field(repr=False)
-
-    def __str__(self) -> str:
-        return "<secret>"
-
-    def __len__(self) -> int:
-        return len(self.raw)
-
-
-SecretMap: TypeAlias = Mapping[str, SecretBytes]
-
-
-class RemoteKey(NamedTuple):
-    """One entry of a secret manager in one version, which is what a call fetches. Equal keys share one call.
-
-    `property` is empty unless the request itself depends on it: a provider of that kind is `Keyed`.
-    """
-
-    key: str
-    version: str = ""
-    metadata: bool = False
-    property: str = ""
-
-
-class RemoteRef(NamedTuple):
-    """One value in a secret manager, or one property of it."""
-
-    key: str
-    property: str = ""
-    version: str = ""
-    metadata: bool = False
-
-    def remote_key(self) -> RemoteKey:
-        """The key to fetch for this ref."""
-        return RemoteKey(self.key, self.version, self.metadata)
-
-
-class FindQuery(NamedTuple):
-    """A search for entries: by name (a regular expression), under a path, by tags."""
-
-    name: str | None = None
-    path: str | None = None
-    tags: tuple[tuple[str, str], ...] | None = None
-    conversion: Literal["Default", "Unicode"] = "Default"
-
-
-@dataclass(frozen=True, slots=True)
-class PushItem:
-    """One value to push to a secret manager.
-
-    `value` is what to store: one key's bytes, or the whole Secret as a JSON object of strings. `source` is
-    the Secret it comes from (its type and labels too), for providers that store more than a value.
-    """
-
-    remote_key: str
-    property: str
-    value: SecretBytes
-    metadata: Any = None
-    secret_key: str = ""
-    source: Document = field(default_factory=dict[str, Any], repr=False)
-
-
-class RemoteTarget(NamedTuple):
-    """The entry to delete or look up: a remote key, or one property of it."""
-
-    remote_key: str
-    property: str = ""
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.http import Answer, segments
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.rest.api import Api as RestApi
-from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.rest.endpoints import Endpoint, literal
 
 VERSION: Final = {"api-version": "7.4"}
 
@@ -156,12 +156,7 @@ def _endpoint(method: str, path: str, kind: Kind, doing: str) -> Endpoint:
     """An endpoint at a path that is quoted already."""
     reads, writes = _ROLES[kind]
     grant = f"grant the identity the role {reads if method == 'GET' else writes} on this vault"
-    return Endpoint(method, _literal(path), _literal(doing), grant)
-
-
-def _literal(text: str) -> str:
-    """The text without places that are filled in."""
-    return text.replace("{", "{{").replace("}", "}}")
+    return Endpoint(method, literal(path), literal(doing), grant)
 
 
 def _found(answer: Answer, place: Place) -> Found:

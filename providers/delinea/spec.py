@@ -9,23 +9,35 @@ from syncret.providers.kit.spec_rules import complete, filled, referent, value_o
 
 
 class DelineaCredential(Model):
-    """One half of the client credentials: read from a Secret, or written here."""
+    """One half of the client credentials: read from a Secret, or written here.
+
+    Example: {secretRef: {name: dsv-login, key: client-secret}}
+    """
 
     value: str | None = None
+    """The value itself; a secret one is better kept in a Secret. Example: 4c1d0f3a-example"""
     secret_ref: SecretKeySelector | None = None
+    """The Secret key that holds it. Example: {name: dsv-login, key: client-secret}"""
 
 
 class DelineaSpec(Model):
-    """Reads secrets of one tenant."""
+    """Reads secrets of one tenant of Delinea DevOps Secrets Vault.
+
+    Example: {tenant: acme, clientId: {value: 4c1d0f3a-example}, clientSecret: {secretRef: {name: dsv-login,
+    key: client-secret}}}
+    """
 
     client_id: DelineaCredential
+    """ID of the client credentials."""
     client_secret: DelineaCredential
+    """Their secret."""
     tenant: str
-    """The first part of the vault's host name."""
+    """The first part of the vault's host name. Example: acme"""
     tld: str | None = None
-    """The last part of the vault's host name; `com` by default."""
+    """The last part of the vault's host name; absent: com. Example: eu"""
     url_template: str | None = None
-    """Go's `fmt` pattern of the address, for tenant, top-level domain, path and resource."""
+    """Address with a `%s` each for tenant, last part, resource and path, in this order.
+    Example: 'https://%s.dsv.example.%s/v1/%s%s'"""
 
 
 def check(spec: DelineaSpec, scope: Scope) -> Iterator[Problem]:

@@ -22,6 +22,13 @@ async def read_text(
     raise Malformed(f'{path}: Secret "{selector.name}" holds no text', hint="it must be UTF-8")
 
 
+async def read_given(
+    context: OpenContext, value: str | None, selector: SecretKeySelector | None, path: str
+) -> str:
+    """A credential that the spec has itself, or names a Secret for; without surrounding white space."""
+    return (value or await read_text(context, selector, f"{path}.secretRef")).strip()
+
+
 def as_text(raw: bytes, remedy: str) -> str:
     """A value to push as text, for managers that store only text. Raises Malformed."""
     try:

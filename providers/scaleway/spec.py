@@ -15,24 +15,34 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 
 
 class ScalewaySecretRef(Model):
-    """A value written here, or a reference to the Secret that holds it."""
+    """A value written here, or a reference to the Secret that holds it.
+
+    Example: {secretRef: {name: scaleway-login, key: secret-key}}
+    """
 
     value: str = ""
+    """The value itself; a secret one is better kept in a Secret. Example: SCWXXXXXXXXXXXXXXXXX"""
     secret_ref: SecretKeySelector | None = None
+    """The Secret key that holds it. Example: {name: scaleway-login, key: secret-key}"""
 
 
 class ScalewaySpec(Model):
-    """A store in one project and region of Scaleway."""
+    """Reads and writes the secrets of one project in one region of Scaleway.
+
+    Example: {region: fr-par, projectId: 6d2c9f1e-7c5b-4c0a-9f31-0f6f2b1f7a10, accessKey: {value:
+    SCWXXXXXXXXXXXXXXXXX}, secretKey: {secretRef: {name: scaleway-login, key: secret-key}}}
+    """
 
     access_key: ScalewaySecretRef
-    """The ID of the API key, which is not secret."""
+    """The ID of the API key, which is not secret; it is not sent."""
     secret_key: ScalewaySecretRef
-    """The secret of the API key; better kept in a Secret."""
+    """The secret of the API key."""
     project_id: str
+    """UUID of the project. Example: 6d2c9f1e-7c5b-4c0a-9f31-0f6f2b1f7a10"""
     region: str
-    """Such as `fr-par`; not a zone."""
+    """The region, not a zone. Example: fr-par"""
     api_url: str = ""
-    """Absent: https://api.scaleway.com."""
+    """Address of the API; absent: https://api.scaleway.com. Example: https://api.scaleway.com"""
 
 
 def check(spec: ScalewaySpec, scope: Scope) -> Iterator[Problem]:

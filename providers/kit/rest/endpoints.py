@@ -18,3 +18,8 @@ class Endpoint(NamedTuple):
     """What to grant to an identity that may not."""
     check: str = ""
     """What to check if nothing is at the address; without it, what holds for the whole API."""
+
+
+def literal(text: str) -> str:
+    """A path or what is being done as it stands, braces included: for paths of several quoted segments."""
+    return text.replace("{", "{{").replace("}", "}}")

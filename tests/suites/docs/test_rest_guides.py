@@ -12,10 +12,12 @@ from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
 from tests.support.servers.conjur.server import Conjur
+from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.rest import RestServer, running
+from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.senhasegura.server import Senhasegura
 from tests.support.tls import Authority
 
@@ -59,6 +61,23 @@ def conjur() -> Conjur:
     return server
 
 
+def delinea() -> Delinea:
+    server = Delinea()
+    server.secret = "9f1c-example"
+    server.secrets["shop/database"] = {"username": "ada", "password": "correct horse"}
+    server.secrets["shop/cache"] = {"host": "cache.internal", "ports": [6379]}
+    return server
+
+
+def scaleway() -> Scaleway:
+    server = Scaleway()
+    server.token = "3f9b-example"
+    server.add("database", b"tr0ub4dor", b"correct horse", path="/shop")
+    server.add("cache", b'{"server": {"port": 6379}}')
+    server.add("mail-user", b"ada", tags=["mail"])
+    return server
+
+
 def senhasegura() -> Senhasegura:
     server = Senhasegura()
     server.secret = "8f2c-example"
@@ -69,22 +88,35 @@ def senhasegura() -> Senhasegura:
 
 def pushed(server: RestServer) -> object:
     """What the guide's PushSecret has put there; None if the guide has none."""
-    if isinstance(server, Conjur | Senhasegura):
+    if isinstance(server, Conjur | Delinea | Senhasegura):
         return None
     if isinstance(server, Doppler):
         return server.secrets["ISSUED_TOKEN"]
     if isinstance(server, Gitlab):
         held = server.variables["projects", "7"][-1]
         return held["value"], held["environment_scope"], held["masked"], held["protected"]
+    if isinstance(server, Scaleway):
+        [*_, issued] = server.secrets.values()
+        return issued["path"], issued["name"], issued["versions"]
     assert isinstance(server, Connect)
     item = [*server.items.values()][-1]
     return [(each["label"], each["value"]) for each in item["fields"]], item["tags"]
+
+
+def _address(server: RestServer) -> str:
+    """What stands in a manifest for the server: its URL, or what that is made of."""
+    if not isinstance(server, Delinea):
+        return server.url
+    end = server.url.rpartition(".")[2]
+    parts = ("tenant: 127.0.0", f"tld: '{end}'", "urlTemplate: 'http://%s.%s/v1/%s%s'")
+    return f"\n{' ' * 6}".join(parts)
 
 
 @pytest.mark.parametrize(
     ("page", "made", "url", "wanted"),
     [
         pytest.param("conjur", conjur, "https://conjur.example.com", None, id="conjur"),
+        pytest.param("delinea", delinea, "tenant: acme", None, id="delinea"),
         pytest.param("doppler", doppler, "https://api.doppler.com", "t-1", id="doppler"),
         pytest.param(
             "gitlab", gitlab, "https://gitlab.example.com", ("t-1", "production", True, True), id="gitlab"
@@ -95,6 +127,13 @@ def pushed(server: RestServer) -> object:
             "https://connect.example.com:8080",
             ([("api-token", "t-1")], ["issued"]),
             id="onepassword",
+        ),
+        pytest.param(
+            "scaleway",
+            scaleway,
+            "https://api.scaleway.com",
+            ("/shop", "issued", [[b"t-1", True]]),
+            id="scaleway",
         ),
         pytest.param("senhasegura", senhasegura, "https://senhasegura.example.com", None, id="senhasegura"),
     ],
@@ -117,7 +156,7 @@ async def test_the_guide(
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
         for title in ("store.yaml", "app.yaml", "push.yaml"):
             if title in shown:
-                there = shown[title].replace(url, server.url)
+                there = shown[title].replace(url, _address(server))
                 trusting = "module: DSM\n      ignoreSslCertificate: true"
                 (manifests / title).write_text(there.replace("module: DSM", trusting))
         settings = Settings(manifests=(os.fspath(manifests),), output_dir=os.fspath(output), state_file="")

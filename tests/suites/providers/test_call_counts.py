@@ -11,16 +11,20 @@ from syncret.providers.registry import Registry
 from syncret.providers.testing import Entry
 from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_conjur import ConjurHarness
+from tests.suites.providers.test_delinea import DelineaHarness
 from tests.suites.providers.test_doppler import DopplerHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_senhasegura import SenhaseguraHarness
 from tests.support.opened import NOW
 from tests.support.servers.conjur.server import Conjur
+from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.rest import RestServer, running
+from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.senhasegura.server import Senhasegura
 
 KEYS: Final = 200
@@ -32,6 +36,8 @@ KEYS: Final = 200
         pytest.param(Doppler, DopplerHarness, math.ceil(KEYS / 50), id="doppler: fifty names in a URL"),
         pytest.param(lambda: Conjur(lambda: NOW), ConjurHarness, math.ceil(KEYS / 50), id="conjur: batches"),
         pytest.param(Gitlab, GitlabHarness, math.ceil(KEYS / 100), id="gitlab: pages of a hundred"),
+        pytest.param(Delinea, DelineaHarness, KEYS, id="delinea: each by itself"),
+        pytest.param(Scaleway, ScalewayHarness, KEYS, id="scaleway: each by itself"),
         pytest.param(Senhasegura, SenhaseguraHarness, 1, id="senhasegura: one answer has all"),
         pytest.param(
             lambda: Connect("staging", "shared"),

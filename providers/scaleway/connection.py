@@ -1,0 +1,46 @@
+"""Opens a store: the secret half of an API key in a header."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from syncret.providers.contract import OpenContext
+from syncret.providers.kit.http import Answer, Http
+from syncret.providers.kit.references import read_given
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.scaleway.client import ScalewayClient
+from syncret.providers.scaleway.spec import ScalewaySpec
+
+HOME: Final = "https://api.scaleway.com"
+
+
+class _Failure(msgspec.Struct):
+    type: str = ""
+
+
+def _is_absent(answer: Answer) -> bool:
+    failure = answer.decode_if(_Failure)
+    return failure is not None and failure.type == "not_found"
+
+
+_REFUSALS: Final = Refusals(
+    vendor="Scaleway", check="check apiUrl and region: is Secret Manager offered there?", is_absent=_is_absent
+)
+
+
+@asynccontextmanager
+async def open_store(spec: ScalewaySpec, context: OpenContext) -> AsyncGenerator[ScalewayClient, None]:
+    """A client. Raises SyncError."""
+
+    async def identify(_http: Http) -> Identity:
+        half = spec.secret_key
+        return FixedHeaders(
+            {"X-Auth-Token": await read_given(context, half.value, half.secret_ref, "secretKey")}
+        )
+
+    async with connected(spec.api_url or HOME, context, identify, _REFUSALS) as api:
+        yield ScalewayClient(spec, api, context.compute)

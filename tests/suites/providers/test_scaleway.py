@@ -1,0 +1,62 @@
+"""Scaleway passes the suite, on a server written from its published reference."""
+
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+
+import pytest
+
+from syncret.config.meta import Document
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from tests.suites.providers.rest_harness import LOGIN, RestHarness
+from tests.support.servers.rest import running
+from tests.support.servers.scaleway.server import PROJECT, Scaleway
+
+
+class ScalewayHarness(RestHarness[Scaleway]):
+    """Keys are paths; the suite's folders are Scaleway's."""
+
+    provider = "scaleway"
+    versions = ("1", "2")
+    lacks: Mapping[Ability, str] = {
+        Ability.OWN: "as ESO has it, secrets in Scaleway have no mark",
+    }
+
+    def spec(self) -> Document:
+        return {
+            "apiUrl": self.server.url,
+            "region": "fr-par",
+            "projectId": PROJECT,
+            "accessKey": {"value": "SCWXXXXXXXXXXXXXXXXX"},
+            "secretKey": {"secretRef": LOGIN},
+        }
+
+    def key(self, name: str) -> str:
+        return f"path:/{name}"
+
+    async def seed(self, *entries: Entry) -> None:
+        for entry in entries:
+            folder, _, name = entry.key.removeprefix("path:").rpartition("/")
+            held = self.server.named(name, folder or "/")
+            if held is not None:
+                held["versions"].append([entry.value, True])
+            else:
+                tags = [tag for tag, value in entry.tags.items() if value != "b"]  # of tags the keys count
+                self.server.add(name, entry.value, path=folder or "/", tags=tags)
+
+    async def stored(self, key: str) -> bytes | None:
+        folder, _, name = key.removeprefix("path:").rpartition("/")
+        held = self.server.named(name, folder or "/")
+        return None if held is None else held["versions"][-1][0]
+
+    @contextmanager
+    def refusing(self, key: str) -> Generator[None, None, None]:
+        with super().refusing(key.rpartition("/")[2]):
+            yield
+
+
+class TestScaleway(ProviderSuite):
+    @pytest.fixture
+    @asynccontextmanager
+    async def harness(self) -> AsyncGenerator[Harness]:
+        async with running(Scaleway()) as server:
+            yield ScalewayHarness(server)
