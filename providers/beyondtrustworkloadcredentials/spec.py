@@ -18,35 +18,56 @@ _MISSING: Final = (
 
 
 class ApiKey(Model):
-    """The token of the API, from a Secret."""
+    """The token of the API, from a Secret.
+
+    Example: {token: {name: beyondtrust-login, key: token}}
+    """
 
     token: SecretKeySelector
+    """An API token; the key is `token` by default. Example: {name: beyondtrust-login, key: token}"""
 
 
 class WorkloadCredentialsAuth(Model):
-    """How the store authenticates."""
+    """How the store authenticates.
+
+    Example: {apikey: {token: {name: beyondtrust-login, key: token}}}
+    """
 
     apikey: ApiKey
+    """A token that is kept in a Secret."""
 
 
 class WorkloadCredentialsServer(Model):
-    """The instance, and the site in it."""
+    """The instance, and the site in it.
+
+    Example: {apiUrl: 'https://api.beyondtrust.io/site', siteId: 1f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f}
+    """
 
     api_url: str
-    """Must be https."""
+    """Address of the API, with https and `/site`. Example: https://api.beyondtrust.io/site"""
     site_id: str
-    """A UUID of version 4, shown in the admin console."""
+    """ID of the site, a UUID of version 4 that the admin console shows.
+    Example: 1f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f"""
 
 
 class BeyondTrustWorkloadCredentialsSpec(Model):
-    """Reads secrets of one site."""
+    """Reads static secrets of one site.
+
+    Example: {auth: {apikey: {token: {name: beyondtrust-login, key: token}}}, server: {apiUrl:
+    'https://api.beyondtrust.io/site', siteId: 1f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f}}
+    """
 
     auth: WorkloadCredentialsAuth
+    """Who the store is to BeyondTrust."""
     server: WorkloadCredentialsServer
+    """Where the secrets are."""
     folder_path: str | None = None
-    """The folder that keys start from; the root by default."""
+    """The folder of the secrets; absent: the root. Example: shop/prod"""
     ca_bundle: Base64 | None = None
+    """The authorities that signed the server's certificate, as base64 of PEM; absent: the machine's.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """Where these authorities are kept, instead of in the store."""
 
 
 def check(spec: BeyondTrustWorkloadCredentialsSpec, scope: Scope) -> Iterator[Problem]:

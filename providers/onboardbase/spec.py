@@ -9,19 +9,33 @@ from syncret.providers.kit import spec_rules
 
 
 class OnboardbaseAuth(Model):
-    """An API key, and the passcode that decrypts the values."""
+    """An API key, and the passcode that decrypts the values.
+
+    Example: {apiKeyRef: {name: onboardbase-login, key: apiKey}, passcodeRef: {name: onboardbase-login, key:
+    passcode}}
+    """
 
     api_key_ref: SecretKeySelector
+    """The API key. Example: {name: onboardbase-login, key: apiKey}"""
     passcode_ref: SecretKeySelector
+    """The passcode of the project; it is not sent. Example: {name: onboardbase-login, key: passcode}"""
 
 
 class OnboardbaseSpec(Model):
-    """A store in one environment of one Onboardbase project."""
+    """Reads the secrets of one environment of one project.
+
+    Example: {project: shop, environment: production, auth: {apiKeyRef: {name: onboardbase-login, key: key},
+    passcodeRef: {name: onboardbase-login, key: passcode}}}
+    """
 
     auth: OnboardbaseAuth
+    """Who the store is to Onboardbase."""
     api_host: str = "https://public.onboardbase.com/api/v1/"
+    """Address of the API, with its version. Example: https://onboardbase.example.com/api/v1/"""
     project: str = "development"
+    """Name of the project. Example: shop"""
     environment: str = "development"
+    """Name of the environment. Example: production"""
 
 
 def check(spec: OnboardbaseSpec, scope: Scope) -> Iterator[Problem]:

@@ -13,38 +13,62 @@ from syncret.providers.kit.spec_rules import address
 
 
 class OvhToken(Model):
-    """Login with a token."""
+    """Login with a token.
+
+    Example: {tokenSecretRef: {name: ovh-login, key: token}}
+    """
 
     token_secret_ref: SecretKeySelector
+    """A personal access token, or that of a service account. Example: {name: ovh-login, key: token}"""
 
 
 class OvhMTLS(Model):
-    """Login with a client certificate."""
+    """Login with a client certificate.
+
+    Example: {certSecretRef: {name: ovh-login, key: tls.crt}, keySecretRef: {name: ovh-login, key: tls.key}}
+    """
 
     cert_secret_ref: SecretKeySelector
+    """The certificate, as PEM. Example: {name: ovh-login, key: tls.crt}"""
     key_secret_ref: SecretKeySelector
+    """Its private key, as PEM without a password. Example: {name: ovh-login, key: tls.key}"""
     ca_bundle: Base64 = ""
+    """The authorities that signed the server's certificate, as base64 of PEM; absent: the machine's.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """Where these authorities are kept, instead of in the store."""
 
 
 class OvhAuth(Model):
-    """How the store authenticates: one of the two."""
+    """How the store authenticates: one of the two.
+
+    Example: {token: {tokenSecretRef: {name: ovh-login, key: token}}}
+    """
 
     token: OvhToken | None = None
+    """A token that is kept in a Secret."""
     mtls: OvhMTLS | None = None
+    """A client certificate that OVHcloud has signed."""
 
 
 class OvhSpec(Model):
-    """A store in one OKMS domain."""
+    """Reads and writes secrets of one OKMS domain.
+
+    Example: {server: 'https://eu-west-rbx.okms.ovh.net', okmsid: 734b9b45-8b1a-469c-b140-b10bd6540017, auth:
+    {token: {tokenSecretRef: {name: ovh-login, key: token}}}}
+    """
 
     server: str
+    """Address of the region's endpoint. Example: https://eu-west-rbx.okms.ovh.net"""
     okmsid: str
-    """The ID (a UUID) of the OKMS domain."""
+    """ID of the OKMS domain. Example: 734b9b45-8b1a-469c-b140-b10bd6540017"""
     auth: OvhAuth
+    """Who the store is to OVHcloud."""
     cas_required: bool | None = None
     """Pushes with check-and-set, so that a concurrent write is refused, not lost."""
     okms_timeout: Annotated[Int32, Meta(ge=1)] = 30
-    """The timeout of a request, in seconds."""
+    """The time limit of a request in seconds, in ESO; accepted, here the setting `callTimeout` counts.
+    Example: 60"""
 
 
 def check(spec: OvhSpec, _scope: Scope) -> Iterator[Problem]:

@@ -9,23 +9,35 @@ from syncret.providers.kit import spec_rules
 
 
 class PreviderAuthSecretRef(Model):
-    """The Secret key with the access token."""
+    """The Secret key with the access token.
+
+    Example: {accessToken: {name: previder-login, key: token}}
+    """
 
     access_token: SecretKeySelector
+    """A token of the environment. Example: {name: previder-login, key: token}"""
 
 
 class PreviderAuth(Model):
-    """How the store authenticates."""
+    """How the store authenticates.
+
+    Example: {secretRef: {accessToken: {name: previder-login, key: token}}}
+    """
 
     secret_ref: PreviderAuthSecretRef | None = None
+    """A token that is kept in a Secret; required."""
 
 
 class PreviderSpec(Model):
-    """A store in Previder Vault."""
+    """Reads the secrets of one environment in Previder Vault.
+
+    Example: {auth: {secretRef: {accessToken: {name: previder-login, key: token}}}}
+    """
 
     auth: PreviderAuth
+    """Who the store is to Previder Vault."""
     base_uri: str = ""
-    """Absent: https://vault.previder.io."""
+    """Address of the API; absent: https://vault.previder.io. Example: https://vault.example.com"""
 
 
 def check(spec: PreviderSpec, _scope: Scope) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,6 +13,10 @@ from syncret.config.settings import Settings
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
+from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
+from tests.support.servers.onboardbase.server import Onboardbase
+from tests.support.servers.ovh.server import Ovh
+from tests.support.servers.previder.server import Previder
 from tests.support.servers.rest import RestServer, running
 from tests.support.servers.yandex.server import Yandex
 from tests.support.tls import Authority
@@ -51,7 +56,60 @@ def yandex(kind: str) -> Guide:
     return Guide(server, here, tls=True)
 
 
+def previder() -> Guide:
+    server = Previder()
+    server.token = "pv-example"
+    server.secrets = {"database": "correct horse", "mail-password": "t0p"}
+    return Guide(server, lambda: {"https://vault.previder.io": server.url})
+
+
+def workload_credentials() -> Guide:
+    server = WorkloadCredentials()
+    server.token = "bt-example"
+    server.secrets = {"shop/database": {"password": "correct horse"}, "shop/mail": {"host": "mail.internal"}}
+    authority = b64encode(AUTHORITY.pem).decode()
+    here = "folderPath: shop\n      caBundle: "
+    return Guide(
+        server,
+        lambda: {
+            "https://api.beyondtrust.io/site": server.url,
+            "folderPath: shop": f"{here}{authority}",
+        },
+        tls=True,
+    )
+
+
+def onboardbase() -> Guide:
+    server = Onboardbase()
+    server.token, server.passcode = "ob-example", "correct-staple"
+    server.secrets = {
+        "DB_PASSWORD": "correct horse",
+        "CACHE": '{"server": {"port": 6379}}',
+        "MAIL_USER": "ada",
+    }
+    return Guide(server, lambda: {"https://public.onboardbase.com": server.url})
+
+
+def ovh() -> Guide:
+    server = Ovh()
+    server.token = "ovh-example"
+    server.secrets = {
+        "shop/database": [{"password": "tr0ub4dor"}, {"password": "correct horse"}],
+        "shop/mail": [{"host": "mail.internal"}],
+    }
+    return Guide(
+        server,
+        lambda: {"https://eu-west-rbx.okms.ovh.net": server.url},
+        lambda: server.secrets["shop/issued"],
+        [{"token": "t-1"}],
+    )
+
+
 GUIDES: Final[dict[str, Callable[[], Guide]]] = {
+    "beyondtrustworkloadcredentials": workload_credentials,
+    "onboardbase": onboardbase,
+    "ovh": ovh,
+    "previder": previder,
     "yandexcertificatemanager": lambda: yandex("yandexcertificatemanager"),
     "yandexlockbox": lambda: yandex("yandexlockbox"),
 }

@@ -1,0 +1,50 @@
+"""Opens a store: an API token, for one site."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from syncret.providers.beyondtrustworkloadcredentials.client import WorkloadCredentialsClient
+from syncret.providers.beyondtrustworkloadcredentials.spec import BeyondTrustWorkloadCredentialsSpec
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.kit.auth.logins import bearer
+from syncret.providers.kit.http import Answer, Http, Tls, segments
+from syncret.providers.kit.references import ca_bundle, read_text
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+
+_VERSION: Final = {"bt-secrets-api-version": "2026-04-28"}
+
+
+class _Failure(msgspec.Struct):
+    error: str
+
+
+def _is_absent(answer: Answer) -> bool:
+    return answer.decode_if(_Failure) is not None
+
+
+_REFUSALS: Final = Refusals(
+    vendor="BeyondTrust",
+    check="check server.apiUrl and siteId: does the URL lead to the API of Workload Credentials?",
+    is_absent=_is_absent,
+)
+
+
+@asynccontextmanager
+async def open_store(
+    spec: BeyondTrustWorkloadCredentialsSpec, context: OpenContext
+) -> AsyncGenerator[WorkloadCredentialsClient, None]:
+    """A client with the store's token. Raises SyncError."""
+    token = await read_text(context, spec.auth.apikey.token, "auth.apikey.token", key="token")
+
+    async def identify(_http: Http) -> Identity:
+        return FixedHeaders({**bearer(SecretBytes(token.encode())), **_VERSION})
+
+    url = f"{spec.server.api_url.rstrip('/')}/{segments(spec.server.site_id)}/secrets"
+    tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
+    async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+        yield WorkloadCredentialsClient(api, spec.folder_path or "")

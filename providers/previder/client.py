@@ -1,0 +1,95 @@
+"""The client of a Previder Vault store: the endpoints, and what it does with them.
+
+https://vault.previder.io/swagger, https://github.com/previder/vault-cli
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Api
+
+_GRANT: Final = "give the store a token that may decrypt the secrets of this environment"
+
+READ: Final = Endpoint("GET", "/secret/{id}/decrypt", "reading secret {id}", _GRANT)
+LIST: Final = Endpoint("GET", "/secret", "listing secrets", _GRANT)
+TOKEN: Final = Endpoint("GET", "/token/info", "asking for the token", _GRANT)
+
+
+class _Decrypted(msgspec.Struct):
+    secret: str
+
+
+class _Secret(msgspec.Struct):
+    id: str
+    description: str = ""
+
+
+class PreviderClient(SingleReads[SecretBytes]):
+    """Reads, finds and probes. As in the operator, properties are ignored, and `extract` has one key."""
+
+    converts_keys = False
+
+    def __init__(self, api: "Api") -> None:
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"<PreviderClient {self._api!r}>"
+
+    # -- read
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Secrets have no versions or metadata to read."""
+        return RemoteKey(ref.key)
+
+    async def fetch_one(self, key: RemoteKey) -> SecretBytes:
+        answer = await self._api.call(READ, id=key.key)
+        return SecretBytes(answer.decode(_Decrypted).secret.encode())
+
+    def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        del ref, work
+        return payload
+
+    def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap | None:
+        del work
+        return {ref.key: payload}
+
+    # -- find
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        """Secrets whose description matches, by their descriptions."""
+        if query.path is not None or query.tags:
+            raise Malformed("secrets in Previder Vault have no path or tags", hint="write find.name.regexp")
+        matches, looked, found = regexp.matcher(query.name or "", work), Looked("listing secrets"), Matches()
+        listed = (await paced(partial(self._api.call, LIST))).decode(list[_Secret])
+        looked.at(listed)
+        ids = {each.description or each.id: each.id for each in listed}
+        for name in ids:
+            if matches(name):
+                found.add_name(name)
+
+        async def read(name: str) -> SecretBytes:
+            return await self.fetch_one(RemoteKey(ids[name]))
+
+        return await found.read_values(read, paced, doing="previder find")
+
+    # -- probe
+    async def probe(self) -> Readiness:
+        await self._api.call(TOKEN)
+        return "ready"

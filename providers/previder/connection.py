@@ -1,0 +1,42 @@
+"""Opens a store: an access token in a header."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from syncret.providers.contract import OpenContext
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.http import Answer, Http
+from syncret.providers.kit.references import read_text
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.previder.client import PreviderClient
+from syncret.providers.previder.spec import PreviderSpec
+
+HOME: Final = "https://vault.previder.io"
+
+
+def _not_found(answer: Answer, endpoint: Endpoint) -> Malformed:
+    del endpoint
+    return Malformed(
+        f"{answer.doing}: HTTP 404: there is no such secret, or the token may not see it",
+        hint="check the key, the environment of the token, and baseUri",
+    )
+
+
+_REFUSALS: Final = Refusals(vendor="Previder", check="check baseUri", errors={404: _not_found})
+
+
+@asynccontextmanager
+async def open_store(spec: PreviderSpec, context: OpenContext) -> AsyncGenerator[PreviderClient, None]:
+    """A client with the store's token. Raises SyncError."""
+    selector = None if spec.auth.secret_ref is None else spec.auth.secret_ref.access_token
+    token = (await read_text(context, selector, "auth.secretRef.accessToken")).strip()
+
+    async def identify(_http: Http) -> Identity:
+        return FixedHeaders({"X-API-Key": token})
+
+    async with connected(spec.base_uri or HOME, context, identify, _REFUSALS) as api:
+        yield PreviderClient(api)

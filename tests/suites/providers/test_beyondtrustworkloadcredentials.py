@@ -1,0 +1,76 @@
+"""BeyondTrust Workload Credentials passes the suite, on a server written from its published pages."""
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+import pytest
+
+from syncret.config.meta import Document
+from syncret.providers.contract import FindQuery
+from syncret.providers.kit.batching import unpaced
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from syncret.providers.testing.calls import finder
+from syncret.providers.work import Work
+from tests.suites.providers.rest_harness import LOGIN, HoldsFields, RestHarness, read_only
+from tests.support.servers.beyondtrust_workload.server import SITE, WorkloadCredentials
+from tests.support.servers.rest import running
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]
+
+
+class WorkloadHarness(HoldsFields, RestHarness[WorkloadCredentials]):
+    provider = "beyondtrustworkloadcredentials"
+    lacks: Mapping[Ability, str] = {
+        **read_only("as ESO has it, the store is read only"),
+        Ability.VERSION: "as ESO has it, the current version is read",
+    }
+
+    def spec(self) -> Document:
+        server = {"apiUrl": self.server.url, "siteId": SITE}
+        return {"server": server, "auth": {"apikey": {"token": LOGIN}}}
+
+    async def seed(self, *entries: Entry) -> None:
+        for entry in entries:
+            self.server.secrets[entry.key] = json.loads(entry.value)
+            self.server.tags[entry.key] = dict(entry.tags)
+
+    async def stored(self, key: str) -> bytes | None:
+        raise AssertionError(f"nothing is pushed: {key}")
+
+
+class TestBeyondtrustWorkloadCredentials(ProviderSuite):
+    def found(self, harness: Harness, text: str) -> bytes:
+        """A search yields each field of a secret by itself."""
+        del harness
+        return text.encode()
+
+    @pytest.fixture
+    @asynccontextmanager
+    async def harness(self) -> AsyncGenerator[Harness]:
+        async with running(WorkloadCredentials()) as server:
+            yield WorkloadHarness(server)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        pytest.param(FindQuery(), {"shop/db/port", "shop/db/user", "shop/web/url", "root/a"}, id="all"),
+        pytest.param(FindQuery(name="^d"), {"shop/db/port", "shop/db/user"}, id="by name"),
+        pytest.param(FindQuery(path="shop/"), {"shop/db/port", "shop/db/user", "shop/web/url"}, id="by path"),
+        pytest.param(FindQuery(tags=(("team", "mail"),)), {"shop/web/url"}, id="by tags"),
+        pytest.param(FindQuery(path="none"), None, id="a path that does not exist"),
+    ],
+)
+async def test_a_search(query: FindQuery, expected: set[str] | None) -> None:
+    async with running(WorkloadCredentials()) as server:
+        server.secrets = {
+            "shop/db": {"user": "ada", "port": 5432},
+            "shop/web": {"url": "u"},
+            "root": {"a": "b"},
+        }
+        server.tags["shop/web"] = {"team": "mail"}
+        async with WorkloadHarness(server).open() as client:
+            found = await finder(client).find(query, unpaced, Work())
+
+    assert (None if found is None else set(found)) == expected

@@ -1,0 +1,46 @@
+"""Previder Vault passes the suite, on a server written from its published client."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+import pytest
+
+from syncret.config.meta import Document
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from tests.suites.providers.rest_harness import LOGIN, RestHarness, read_only
+from tests.support.servers.previder.server import Previder
+from tests.support.servers.rest import running
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]
+
+WHOLE = "as ESO has it, secrets in Previder Vault are read whole: a property is ignored"
+
+
+class PreviderHarness(RestHarness[Previder]):
+    provider = "previder"
+    lacks: Mapping[Ability, str] = {
+        **read_only("the API has no way to change a secret, and ESO's previder provider is read only"),
+        Ability.ABSENCE: "what the API says of a secret that does not exist is not published",
+        Ability.PROPERTY: WHOLE,
+        Ability.MAP: WHOLE,
+        Ability.VERSION: "secrets in Previder Vault have no versions",
+        Ability.FIND_PATH: "secrets in Previder Vault have no path",
+        Ability.FIND_TAGS: "secrets in Previder Vault have no tags",
+    }
+
+    def spec(self) -> Document:
+        return {"baseUri": self.server.url, "auth": {"secretRef": {"accessToken": LOGIN}}}
+
+    async def seed(self, *entries: Entry) -> None:
+        self.server.secrets |= {entry.key: entry.value.decode() for entry in entries}
+
+    async def stored(self, key: str) -> bytes | None:
+        raise AssertionError(f"nothing is pushed: {key}")
+
+
+class TestPrevider(ProviderSuite):
+    @pytest.fixture
+    @asynccontextmanager
+    async def harness(self) -> AsyncGenerator[Harness]:
+        async with running(Previder()) as server:
+            yield PreviderHarness(server)

@@ -1,0 +1,58 @@
+"""BeyondTrust's Secrets API as far as it concerns static secrets, written from its published pages.
+
+https://docs.beyondtrust.com/bt-docs/docs/secrets-api
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from aiohttp import web
+
+from tests.support.servers.rest import Refused, RestServer
+
+SITE: Final = "1f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f"
+
+
+class WorkloadCredentials(RestServer):
+    """One site. Secrets by their paths: `folder/name`, or a name alone in the root."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.secrets: dict[str, dict[str, Any]] = {}
+        self.tags: dict[str, dict[str, str]] = {}
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        base = f"/{SITE}/secrets"
+        return [
+            web.get(f"{base}/session", self._session),
+            web.get(f"{base}/static", self._list),
+            web.get(f"{base}/static/{{name}}", self._read),
+        ]
+
+    def refusal(self, status: int, message: str) -> Refused:
+        return Refused(status, {"error": "refused", "message": message})
+
+    def token_of(self, request: web.Request) -> str:
+        assert request.headers["bt-secrets-api-version"] == "2026-04-28"
+        return request.headers.get("Authorization", "").removeprefix("Bearer ")
+
+    async def _session(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        return web.json_response({"id": "s1"})
+
+    async def _list(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        folder = request.query.get("path", "")
+        paths = [path for path in self.secrets if not folder or path.startswith(f"{folder}/")]
+        if folder and not paths:
+            raise self.refusal(404, "folder not found")
+        return web.json_response({"data": [{"path": path, "type": "kv"} for path in paths]})
+
+    async def _read(self, request: web.Request) -> web.Response:
+        name, folder = request.match_info["name"], request.query.get("folder", "")
+        path = f"{folder}/{name}" if folder else name
+        self.enter(request, path)
+        if path not in self.secrets:
+            raise self.refusal(404, "secret not found")
+        metadata = {"id": "m1", "version": 1, "tags": self.tags.get(path, {})}
+        return web.json_response({"secret": self.secrets[path], "path": path, "metadata": metadata})
