@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.config.settings import OwnIdentity
-from syncret.providers.contract import Ambient, Compute, SecretMap
+from syncret.providers.contract import Ambient, Compute, SecretBytes, SecretMap
 from syncret.providers.network import Network
 
 
@@ -56,7 +56,7 @@ class CallIdentity(Struct, frozen=True, kw_only=True):
     """The Secret with the credentials; None: there is none, only the daemon's own identity is left."""
     version: str = ""
     """That of the Secret."""
-    data: SecretMap = field(default_factory=dict)
+    data: SecretMap = field(default_factory=dict[str, SecretBytes])
     """The Secret's values."""
 
 

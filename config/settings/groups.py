@@ -190,9 +190,25 @@ class Operator(Group, frozen=True):
     ten minutes. Example: 10"""
 
 
+_OF_AZURE: Final = (
+    *("alertsmanagement", "apimanagement", "app", "appconfiguration", "authorization", "automation"),
+    *("batch", "cache", "cdn", "cognitiveservices", "communication", "compute", "containerinstance"),
+    *("containerregistry", "containerservice", "dataprotection", "dbformariadb", "dbformysql"),
+    *("dbforpostgresql", "devices", "documentdb", "entra", "eventgrid", "eventhub", "insights"),
+    *("keyvault", "kubernetesconfiguration", "kusto", "machinelearningservices", "managedidentity"),
+    *("monitor", "network", "network.frontdoor", "notificationhubs", "operationalinsights"),
+    *("redhatopenshift", "resources", "search", "servicebus", "signalrservice", "sql", "storage"),
+    *("subscription", "synapse", "web"),
+)
+
+
 class Exports(Group, frozen=True):
     """Dynamic exports: what resources of other operators say in `operatorSpec` is written, by expressions."""
 
+    groups: tuple[str, ...] = tuple(f"{name}.azure.com" for name in _OF_AZURE)
+    """In a cluster, the API groups whose resources may have exports; none: exports are off. The daemon needs
+    the right to list and watch them. By default those of Azure Service Operator.
+    Example: [storage.azure.com, database.aws.crossplane.io]"""
     refresh_interval: Seconds = 3600.0
     """How often the secrets of a resource are read again, whose keys rotate without telling; 0: only when the
     resource changes. Example: 15m"""

@@ -56,7 +56,7 @@ def open_home(
     return cluster_home(
         own_access(settings.kubeconfig, settings.context, os.environ),
         catalog=registry,
-        scope=Scope(settings.namespace, not_watched(settings)),
+        scope=Scope(settings.namespace, not_watched(settings), exporting=settings.exports.groups),
         on_problems=on_problems,
         on_deleted=on_deleted,
         writing=writing_of(settings, os.environ),

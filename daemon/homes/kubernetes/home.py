@@ -127,6 +127,9 @@ class KubernetesHome:
         return watch
 
     def _note_unknown(self, kind: GroupKind, why: str) -> None:
+        """A group of other operators' resources is told once: all of its kinds lack the same right."""
+        if kind.group in self._scope.exporting:
+            kind = GroupKind(kind.group, "*")
         if why:
             self._unknown[kind] = why
         else:

@@ -1,7 +1,7 @@
 """Which resources the API server serves: the version and the path of each kind, asked once and kept."""
 
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -54,6 +54,7 @@ class _Listed(Struct):
     name: str
     kind: str = ""
     namespaced: bool = False
+    verbs: list[str] | None = None
 
 
 class _ResourceList(Struct):
@@ -91,6 +92,24 @@ class Resources:
             if found is not None:
                 return found
         return None
+
+    async def watchable(self, groups: Collection[str]) -> Sequence[GroupKind]:
+        """The namespaced kinds of these groups that can be watched now. Raises HomeError."""
+        answer = await self._api.read("/apis", doing="asking for the groups of the API")
+        served = () if answer is None else answer.decode(_GroupList).groups or ()
+        found: list[GroupKind] = []
+        for group in served:
+            if group.name not in groups or group.preferred_version is None:
+                continue
+            path = f"/apis/{group.name}/{group.preferred_version.version}"
+            answer = await self._asked(path, f"asking for the resources of {group.name}", group.name)
+            listed = () if answer is None else answer.decode(_ResourceList).resources or ()
+            found += [
+                GroupKind(group.name, each.kind)
+                for each in listed
+                if "/" not in each.name and each.namespaced and "watch" in (each.verbs or ())
+            ]
+        return found
 
     def forget(self, kind: GroupKind) -> None:
         """Ask again for what the server has of that group: it no longer has this kind."""

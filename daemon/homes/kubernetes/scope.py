@@ -28,6 +28,8 @@ class Scope(NamedTuple):
     selector: str = ""
     """The labels of the ExternalSecrets that are; empty: any."""
 
+    exporting: Collection[str] = ()
+    """The API groups of other operators whose resources may have exports: all of their kinds are watched."""
     chosen: Mapping[GroupKind, Selected] | None = None
     """These kinds, in place of those that the daemon has a model for; of each, whole objects."""
 

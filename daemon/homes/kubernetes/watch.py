@@ -10,6 +10,7 @@ from syncret.config.meta import GroupKind, ObjectRef
 from syncret.daemon.core.ownership import MANAGED
 from syncret.daemon.homes.contract import StoredObject, WatchEvent, WatchEventType
 from syncret.daemon.homes.kubernetes.api import JSON, METADATA_ONLY, ApiServer
+from syncret.daemon.homes.kubernetes.exporting import ExportingKind, follow_groups
 from syncret.daemon.homes.kubernetes.objects import METADATA_ALONE, SECRET, gone, is_as_written, stored_of
 from syncret.daemon.homes.kubernetes.other_operator.statuses import Versions
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
@@ -48,6 +49,13 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         self._secrets = _Secrets(self, api, intact, present)
         self._streams: dict[tuple[GroupKind, bool], Stream] = {}
         self._tasks: list[asyncio.Task[None]] = []
+        self._exporting: dict[GroupKind, tuple[ExportingKind, asyncio.Task[None]]] = {}
+        self._look_for_kinds = asyncio.Event()
+        if scope.exporting:
+            following = follow_groups(
+                resources, scope.exporting, self._follow_exporting, self._look_for_kinds
+            )
+            self._tasks.append(asyncio.create_task(following, name="home: kinds that may export"))
 
     def follow(self, kind: GroupKind) -> None:
         """Watch one more kind, or those of its objects that the scope selects."""
@@ -60,8 +68,28 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
             receiver = _Kind(self, kind, whole=whole, is_selected=bool(selected.labels))
             self._start((kind, False), receiver=receiver, labels=selected.labels)
 
+    async def _follow_exporting(self, kinds: Collection[GroupKind]) -> None:
+        """Watch these kinds, and no longer those that are not served any more."""
+        for kind in [each for each in self._exporting if each not in kinds]:
+            receiver, task = self._exporting.pop(kind)
+            self._tasks.remove(task)
+            task.cancel()
+            await asyncio.wait([task])
+            del self._streams[kind, False]
+            await receiver.ended()
+            self._on_unknown(kind, "")
+        for kind in kinds:
+            if kind not in self._exporting:
+                receiver = ExportingKind(self, kind)
+                self._start((kind, False), receiver=receiver)
+                self._exporting[kind] = receiver, self._tasks[-1]
+
     def _start(
-        self, key: tuple[GroupKind, bool], *, receiver: "_Kind | _HalfOfSecrets", labels: str = ""
+        self,
+        key: tuple[GroupKind, bool],
+        *,
+        receiver: "_Kind | _HalfOfSecrets | ExportingKind",
+        labels: str = "",
     ) -> None:
         selected = self._scope.of(key[0])
         stream = Stream(
@@ -79,7 +107,8 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
 
     def look_again(self) -> None:
         """Ask at once for kinds that could not be watched."""
-        for stream in self._streams.values():
+        self._look_for_kinds.set()
+        for stream in tuple(self._streams.values()):
             stream.look_again.set()
 
     def lacks_secret(self, ref: ObjectRef) -> bool:
@@ -132,7 +161,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         self._drained.set()
         for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tuple(self._tasks), return_exceptions=True)
 
     async def caught_up(self, marks: Mapping[tuple[GroupKind, bool], str]) -> None:
         """Return once every event up to these versions was read, and the reader waits for more."""
