@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.resources.kinds import KINDS, OUR_GROUPS, role_of
+from syncret.config.resources.kinds import DELIVERY, KINDS, OUR_GROUPS, role_of
 from syncret.config.resources.switches import switched_off
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan import fan_out
@@ -31,6 +31,7 @@ from syncret.daemon.engine.reconcilers.context import (
 from syncret.daemon.engine.reconcilers.external_secret import ExternalSecretReconciler
 from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
 from syncret.daemon.engine.reconcilers.generator_state import GeneratorStateReconciler
+from syncret.daemon.engine.reconcilers.on_first_use import OnFirstUse
 from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
 from syncret.daemon.engine.sessions.pool import SessionPool, Substitute
@@ -69,6 +70,8 @@ class EngineOverrides(Struct, frozen=True, kw_only=True):
     """Gives the secret APIs of an API group, in the place of those that are known."""
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
     """Gives the generator to use in the place of the one that was named."""
+    deliveries: Callable[[ReconcilerContext], Reconciler] | None = None
+    """Makes what carries out Deliveries once there is one; None: this is no host."""
 
 
 @asynccontextmanager
@@ -128,7 +131,10 @@ async def run_engine(
         )
         engine = Engine(
             home,
-            reconcilers(context, without=switched_off(settings.process)),
+            (
+                *reconcilers(context, without=switched_off(settings.process)),
+                *_deliveries(context, hooks),
+            ),
             inventory=inventory,
             queue=queue,
             settings=settings,
@@ -197,3 +203,8 @@ def reconcilers(context: ReconcilerContext, *, without: Collection[str] = ()) ->
         FanOutReconciler(context, fan_out.PUSH),
     )
     return tuple(each for each in every if each.group_kind.kind not in without)
+
+
+def _deliveries(context: ReconcilerContext, hooks: EngineOverrides) -> tuple[Reconciler, ...]:
+    make = hooks.deliveries
+    return () if make is None else (OnFirstUse(DELIVERY.group_kind, lambda: make(context)),)

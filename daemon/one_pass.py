@@ -15,6 +15,7 @@ from syncret.daemon.core.plan.actions import LastError, OutputChange
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import Home, HomeProblem
+from syncret.daemon.host_deliveries import deliveries_of
 from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.kit.ambient.rules import Rules, Verdict
@@ -95,6 +96,7 @@ async def one_pass(
             applied=recorder.applied,
             substitute=dry_run_provider(on_push) if dry_run else None,
             generator=dry_run_generator if dry_run else None,
+            deliveries=deliveries_of(settings, home.digest_key, once=True, dry=dry_run),
         )
         async with run_engine(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks

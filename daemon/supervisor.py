@@ -23,7 +23,8 @@ from syncret.daemon.engine.observer import ObserverGroup
 from syncret.daemon.engine.sessions.shared_client import CLOSE_WITHIN
 from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.opening import open_home, open_reviews
+from syncret.daemon.homes.opening import digest_key, open_home, open_reviews
+from syncret.daemon.host_deliveries import deliveries_of
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.cluster_metrics import WriteStats
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger, log_deletion
@@ -149,6 +150,7 @@ class Supervisor:
                 ),
                 applied=recorder.applied,
                 held=held,
+                deliveries=deliveries_of(settings, digest_key(home)),
             )
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)

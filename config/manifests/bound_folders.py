@@ -29,6 +29,12 @@ def manifest_outside_bounds(
 
 def outside_bounds(ref: ObjectRef, folder: BoundFolder) -> Problem | None:
     """Why an object may not be defined in a bound folder; None if it may."""
+    if ref.group_kind == DELIVERY.group_kind:
+        return Problem(
+            path="kind",
+            message=f"{folder.path} may not define a {ref.kind}, which writes files and runs programs here",
+            hint="define it elsewhere",
+        )
     if folder.kinds and ref.kind not in folder.kinds:
         return Problem(
             path="kind",
@@ -39,12 +45,6 @@ def outside_bounds(ref: ObjectRef, folder: BoundFolder) -> Problem | None:
         return Problem(
             path="kind",
             message=f"{folder.path} may not define a {ref.kind}, which is cluster-scoped",
-            hint=f"define it elsewhere; {_SETTING} would have to name the kind",
-        )
-    if ref.group_kind == DELIVERY.group_kind and not folder.kinds:
-        return Problem(
-            path="kind",
-            message=f"{folder.path} may not define a {ref.kind}, which writes files anywhere on this host",
             hint=f"define it elsewhere; {_SETTING} would have to name the kind",
         )
     is_namespace = ref.group_kind == NAMESPACE.group_kind

@@ -305,9 +305,12 @@ HOST_KINDS: Final = (DELIVERY,)
 SHOWN: Final = tuple(kind for kind in KINDS if kind.metrics_prefix)
 """The kinds that `status`, `explain` and the metrics show."""
 
+SHOWN_ON_HOST: Final = (*SHOWN, DELIVERY)
+"""The kinds that `status`, `explain` and `refresh` of a running daemon know."""
+
 OUR_GROUPS: Final = frozenset(kind.group for kind in (*KINDS, *HOST_KINDS) if kind.role != "core")
 
-_SHOWN: Final = frozenset(kind.group_kind for kind in SHOWN)
+_SHOWN: Final = frozenset(kind.group_kind for kind in SHOWN_ON_HOST)
 _ALL: Final = (*KINDS, *OPERATOR_KINDS, *HOST_KINDS)
 _BY_NAME: Final = {kind.kind: kind for kind in _ALL}
 _BY_GROUP_KIND: Final[dict[tuple[str, str], Kind]] = {kind.group_kind: kind for kind in _ALL}

@@ -251,7 +251,7 @@ class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 
     A namespace is a name in which `*` stands for any characters. Without kinds, all namespaced ones
-    but Delivery are meant; otherwise just these, of which some may be cluster-scoped.
+    are meant; otherwise just these, of which some may be cluster-scoped. A Delivery never is.
 
     Example: {path: /srv/tenants/a, namespaces: [team-a]}
     """
@@ -263,5 +263,5 @@ class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ]
     """Namespaces of its objects; `*` stands for any characters. Example: [team-a, team-a-*]"""
     kinds: tuple[str, ...] = ()
-    """Kinds of its objects, cluster-scoped ones and Delivery only if named; none: all others.
+    """Kinds of its objects, cluster-scoped ones only if named; none: all others. Delivery never.
     Example: [ExternalSecret, SecretStore]"""

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from syncret.config.catalog import BrokenEntry, Catalog
 from syncret.config.meta import Document
-from syncret.config.resources.kinds import SHOWN, Kind, Kinds
+from syncret.config.resources.kinds import SHOWN_ON_HOST, Kind, Kinds
 from syncret.config.schema.docstrings import ABSENT
 from syncret.config.schema.field_docs import (
     FieldDoc,
@@ -85,7 +85,7 @@ def find(name: str, catalog: Catalog) -> Found:
 def _kind(name: str, catalog: Catalog) -> Kind:
     kinds = Kinds(catalog)
     names = {each.kind.lower(): each for each in kinds.known()}
-    short = {word: kind.group_kind for kind in SHOWN for word in kind.short_names}
+    short = {word: kind.group_kind for kind in SHOWN_ON_HOST for word in kind.short_names}
     wanted = name.lower()
     found = names.get(wanted) or short.get(wanted) or names.get(wanted.removesuffix("s"))
     kind = kinds.find(found) if found is not None else None

@@ -95,6 +95,8 @@ def _where(document: Document, ref: ObjectRef, output_dir: str) -> str:
     if role == "sync":
         bound = member(status, "binding").get("name")
         return f"{output_dir.rstrip('/')}/{ref.namespace}/{bound}/" if bound and output_dir else "-"
+    if role == "delivery":
+        return ", ".join(each["path"] for each in status.get("targets") or ()) or "-"
     if role == "push":
         return ", ".join(sorted(status.get("syncedPushSecrets") or ())) or "-"
     return ", ".join(status.get("provisionedNamespaces") or ()) or "-"

@@ -9,8 +9,11 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget
 from syncret.daemon.core.delivery.phases import Phase, Row
+from syncret.daemon.delivery import links, paths
 from syncret.daemon.delivery.links import DATA, LinksTarget
 from syncret.daemon.delivery.making import Look
 from syncret.daemon.delivery.paths import Moved, Refused, Trust, opened
@@ -32,6 +35,21 @@ class HostTargets:
     def are_right(self) -> bool:
         """Whether everything is as it should be, owners and modes too. Raises Refused and OSError."""
         return all(self._is_right(each) for each in self._wanted)
+
+    def live(self) -> dict[str, bytes]:
+        """All files that are live, by path. Raises Refused and OSError."""
+        found: dict[str, bytes] = {}
+        for each in self._wanted:
+            try:
+                with self._opened(each, make=False) as target:
+                    live = target.live()
+            except FileNotFoundError:
+                continue
+            if isinstance(live, bytes):
+                found[each.path] = live
+            elif live is not None:
+                found |= {f"{each.path}/{name}": content for name, content in live.items()}
+        return found
 
     def stage(self, row: Row) -> tuple[Identity, ...]:
         """Write everything beside what is live. Raises Refused and OSError: then nothing stays staged."""
@@ -67,6 +85,31 @@ class HostTargets:
             if not self._is_live(each, identity):
                 return number
         return len(row.staged)
+
+    def are_staged(self, first: int) -> bool:
+        """Whether something is staged for each target from this number on."""
+        try:
+            for each in self._wanted[first:]:
+                with self._opened(each, make=False) as target:
+                    if not target.is_staged():
+                        return False
+        except FileNotFoundError:
+            return False
+        return True
+
+    def staged_paths(self) -> list[str]:
+        """Where the new set of each target is, until it goes live."""
+        return [_staged_path(each) for each in self._wanted]
+
+    def undo(self, row: Row) -> None:
+        """After a swap that failed: take those back that were done, and remove what is staged."""
+        for done in range(min(row.done + 1, len(row.staged)), 0, -1):
+            self.swap_back(replace(row, done=done))
+        self.discard_staged()
+
+    def remove(self) -> None:
+        """Remove what is live, and what is beside it."""
+        self._each(lambda target: target.remove())
 
     def finish(self, row: Row) -> None:
         """After a crash: end what the swap of a target, or its way back, had begun."""
@@ -132,6 +175,13 @@ class HostTargets:
                 yield FolderTarget(place, look)
             else:
                 yield FileTarget(place, look)
+
+
+def _staged_path(wanted: WantedTarget) -> str:
+    if wanted.layout == "links":
+        return f"{wanted.path}/{links.STAGED}"
+    folder, _, name = wanted.path.rpartition("/")
+    return f"{folder}/{paths.STAGED}{name}"
 
 
 def _look(wanted: WantedTarget) -> Look:

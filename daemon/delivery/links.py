@@ -86,6 +86,18 @@ class LinksTarget:
             self._unlink(name)
         self._sync()
 
+    def is_staged(self) -> bool:
+        """Whether something is staged, or has the name of its generation already."""
+        live = self._live_name()
+        others = (name for name in listed(self._folder) if _SET(name) and name != live)
+        return self._identity(STAGED) is not None or next(others, None) is not None
+
+    def remove(self) -> None:
+        """Remove the links and all sets; the folder itself stays."""
+        self.lead_to(0)
+        self.discard_staged()
+        self.discard_previous()
+
     def discard_staged(self) -> None:
         """Remove what was staged and will not go live."""
         if self._identity(STAGED) is not None:

@@ -119,6 +119,16 @@ def opened(path: str, trust: Trust, *, make: bool = True, fsync: bool = True) ->
         os.close(reader)
 
 
+@contextmanager
+def opened_folder(way: Collection[str], trust: Trust) -> Generator[int, None, None]:
+    """A folder, reached without a link and found safe like every one above it, to open files in."""
+    folder = _reached(way, trust, make=False)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
 def _reached(way: Collection[str], trust: Trust, *, make: bool) -> int:
     """The last folder, open as a place alone (O_PATH): it may be one that we cannot read."""
     folder, path = os.open("/", _WAY), ""

@@ -64,6 +64,10 @@ class Swapped:
             remove_ours(place, place.previous)
         place.sync()
 
+    def is_staged(self) -> bool:
+        """Whether something is staged."""
+        return self._place.status(self._place.staged) is not None
+
     def discard_staged(self) -> None:
         """Remove what was staged and will not go live."""
         remove_ours(self._place, self._place.staged)

@@ -27,6 +27,7 @@ _VERBS: Final[Mapping[Action, str]] = {
 _PROPERTIES: Final = (
     *("LoadState", "ActiveState", "SubState", "Job", "Result", "ReloadResult"),
     *("InvocationID", "NRestarts", "StartLimitIntervalUSec", "StartLimitBurst"),
+    "ActiveEnterTimestampMonotonic",
 )
 _ASKED_FOR: Final = 5.0
 """Seconds for an answer of `show`."""
@@ -53,6 +54,8 @@ class UnitState(Struct, frozen=True, kw_only=True):
     result: str = ""
     reload_result: str = ""
     invocation: str = ""
+    started: float = 0.0
+    """When it began to run, in seconds of the monotonic clock."""
     restarts: int = 0
     start_limit: StartLimit = StartLimit(0, 0)
 
@@ -175,6 +178,7 @@ def _told(unit: str, result: CommandResult) -> Told:
 
 def _state(properties: Mapping[str, str]) -> UnitState:
     restarts, burst = properties.get("NRestarts", ""), properties.get("StartLimitBurst", "")
+    started = properties.get("ActiveEnterTimestampMonotonic", "")
     return UnitState(
         load=properties.get("LoadState", ""),
         active=properties.get("ActiveState", ""),
@@ -183,6 +187,7 @@ def _state(properties: Mapping[str, str]) -> UnitState:
         result=properties.get("Result", ""),
         reload_result=properties.get("ReloadResult", ""),
         invocation=properties.get("InvocationID", ""),
+        started=int(started) / 1e6 if started.isdecimal() else 0.0,
         restarts=int(restarts) if restarts.isdecimal() else 0,
         start_limit=StartLimit(
             seconds(properties.get("StartLimitIntervalUSec", "")), int(burst) if burst.isdecimal() else 0

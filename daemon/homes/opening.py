@@ -64,6 +64,12 @@ def open_home(
     )
 
 
+def digest_key(home: Home) -> bytes | None:
+    """The key of the digests of what is delivered on this host; None of a home that is no host's."""
+    key: bytes | None = getattr(home, "digest_key", None)
+    return key
+
+
 def open_reviews(settings: Settings) -> AbstractAsyncContextManager[Reviews | None]:
     """What reviews the tokens of those that read our metrics; None where all may."""
     if not settings.metrics_auth:

@@ -8,7 +8,7 @@ objects for each sample, which takes a second for ten thousand resources.
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from syncret.config.resources.kinds import GENERATOR_STATE, SHOWN
+from syncret.config.resources.kinds import DELIVERY, GENERATOR_STATE, SHOWN
 
 PIECE: Final = 1000
 """Lines in one piece of output."""
@@ -216,7 +216,7 @@ REST_REQUESTS: Final = Family(
     ("code", "method", "host"),
 )
 
-CONTROLLERS: Final = {kind.kind: kind.kind.lower() for kind in (*SHOWN, GENERATOR_STATE)}
+CONTROLLERS: Final = {kind.kind: kind.kind.lower() for kind in (*SHOWN, GENERATOR_STATE, DELIVERY)}
 """The kinds that are reconciled, and the names of ESO's controllers for them."""
 
 CONTROLLER: Final = ("controller",)

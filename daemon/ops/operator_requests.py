@@ -13,23 +13,23 @@ import msgspec
 
 from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.base import GROUP
+from syncret.config.resources.base import GROUP, SYNCRET_GROUP
 from syncret.config.resources.external_secret import ExternalSecret
-from syncret.config.resources.kinds import SHOWN, Kind, kind_of, role_of
+from syncret.config.resources.kinds import SHOWN_ON_HOST, Kind, kind_of, role_of
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.core.ownership import controller_of
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.ops.view import Objects, Running
 
 _BY_WORD: Final = {
-    word: kind for kind in SHOWN for word in (kind.kind.lower(), kind.plural, *kind.short_names)
+    word: kind for kind in SHOWN_ON_HOST for word in (kind.kind.lower(), kind.plural, *kind.short_names)
 }
 """The kinds by what an operator may call them."""
 
 
 def _kind(word: str) -> Kind | None:
     """The kind of that name: any case, plural or short, with its group or without."""
-    return _BY_WORD.get(word.lower().removesuffix(f".{GROUP}"))
+    return _BY_WORD.get(word.lower().removesuffix(f".{GROUP}").removesuffix(f".{SYNCRET_GROUP}"))
 
 
 class UnknownObject(Exception):
@@ -44,7 +44,7 @@ def ref_of(kind: str, namespace: str, name: str) -> ObjectRef:
     """The object of a kind. Raises UnknownObject."""
     wanted = _kind(kind)
     if wanted is None:
-        hint = did_you_mean(kind, [each.kind for each in SHOWN])
+        hint = did_you_mean(kind, [each.kind for each in SHOWN_ON_HOST])
         raise UnknownObject(f"there is no kind {kind} to ask about", hint=hint)
     return wanted.ref(namespace if wanted.namespaced else "", name)
 
@@ -74,7 +74,7 @@ class Names(msgspec.Struct, frozen=True):
 
 def names(objects: Objects, kind: str) -> Names:
     """The objects of a kind, or of all kinds if it is empty."""
-    wanted = [_kind(kind)] if kind else SHOWN
+    wanted = [_kind(kind)] if kind else SHOWN_ON_HOST
     refs = [stored.ref for each in wanted if each is not None for stored in objects.list(each.group_kind)]
     return Names(sorted({(ref.namespace, ref.name) for ref in refs}))
 

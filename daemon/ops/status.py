@@ -8,7 +8,7 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.kinds import SHOWN, Kind
+from syncret.config.resources.kinds import SHOWN, SHOWN_ON_HOST, Kind
 from syncret.daemon.core.conditions import INVALID_MANIFEST, stamp
 from syncret.daemon.ops.failures import InvalidManifest, count_failing, invalid_objects
 from syncret.daemon.ops.version import version
@@ -189,7 +189,7 @@ async def pieces(view: View) -> AsyncGenerator[bytes, None]:
     async for piece in _rows(view.running, [kind for kind in SHOWN if kind.role == "store"], invalid):
         yield piece
     yield b'],"objects":['
-    async for piece in _rows(view.running, [kind for kind in SHOWN if kind.role != "store"], invalid):
+    async for piece in _rows(view.running, [kind for kind in SHOWN_ON_HOST if kind.role != "store"], invalid):
         yield piece
     yield b"]}\n"
 

@@ -15,6 +15,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
 from syncret.config.paths import join, write
 from syncret.config.resources.delivery.delivery import Delivery, DeliverySource, DeliverySpec
+from syncret.config.resources.delivery.local import problem_of_address, problem_of_url
 from syncret.config.resources.delivery.steps import DeliveryCheck
 from syncret.config.resources.delivery.targets import CredentialTarget, DeliveryTarget, SocketTarget
 
@@ -24,12 +25,6 @@ _OTHERS_WRITE: Final = 0o002
 _OTHERS_READ: Final = 0o004
 _ASKED_NAME: Final = 84
 """Bytes that the names of a unit and of a credential may have together: the longest that systemd asks for."""
-
-_UNSERVED: Final = Problem(
-    path="kind",
-    message="no daemon of this version delivers anything: it is judged and has no effect",
-    severity=Severity.WARNING,
-)
 
 ENCRYPTED_STORE: Final = "/etc/credstore.encrypted"
 PLAIN_STORE: Final = "/run/credstore"
@@ -44,7 +39,8 @@ class Place(NamedTuple):
 
 def check(delivery: Delivery, _catalog: Catalog) -> Iterator[Problem]:
     """All rules that can be checked without the host."""
-    yield _UNSERVED
+    for path, what in unserved(delivery.spec):
+        yield Problem(path=path, message=what, severity=Severity.WARNING)
     spec = delivery.spec
     yield from _sources(spec)
     for place in places_of(spec):
@@ -54,6 +50,31 @@ def check(delivery: Delivery, _catalog: Catalog) -> Iterator[Problem]:
         yield from _target(f"spec.to[{number}]", target)
     yield from _steps(spec)
     yield from _spans(spec)
+
+
+def unserved(spec: DeliverySpec) -> Iterator[tuple[str, str]]:
+    """What no daemon of this version can do, by field: a Delivery that asks for it is refused."""
+    check, reload = spec.check, spec.reload
+    asked = {
+        "spec.check.view": check is not None and check.view == "mounted",
+        "spec.check.user": check is not None and bool(check.user),
+        "spec.reload.signal.container": reload is not None
+        and reload.signal is not None
+        and bool(reload.signal.container),
+        "spec.maxStale": bool(spec.max_stale),
+    }
+    for number, target in enumerate(spec.to):
+        asked[f"spec.to[{number}].systemdCredential"] = target.systemd_credential is not None
+        asked[f"spec.to[{number}].socket"] = target.socket is not None
+    for path, is_asked in asked.items():
+        if is_asked:
+            yield path, "no daemon of this version can do that: the Delivery is refused"
+
+
+def commands_of(spec: DeliverySpec) -> list[str]:
+    """The fields by which something is run or told."""
+    steps = {"spec.check": spec.check, "spec.reload": spec.reload, "spec.healthy": spec.healthy}
+    return [path for path, step in steps.items() if step is not None]
 
 
 def places_of(spec: DeliverySpec) -> list[Place]:
@@ -238,10 +259,26 @@ def _steps(spec: DeliverySpec) -> Iterator[Problem]:
             yield from _placeholders(f"spec.{step}.exec", command, "only a check sees a staged set")
     if spec.check is not None:
         yield from _check(spec, spec.check)
+    yield from _addresses(spec)
     if spec.reload is not None and spec.reload.action != "reload" and not spec.reload.unit:
         yield Problem(
             path="spec.reload.action", message="is for a unit", hint="name the unit, or leave it out"
         )
+
+
+def _addresses(spec: DeliverySpec) -> Iterator[Problem]:
+    """Only servers of this host are told and asked."""
+    urls = {
+        "spec.reload.http.url": None if spec.reload is None else spec.reload.http,
+        "spec.healthy.http.url": None if spec.healthy is None else spec.healthy.http,
+    }
+    wrong = {path: problem_of_url(each.url) for path, each in urls.items() if each is not None}
+    tls = None if spec.healthy is None else spec.healthy.tls
+    if tls is not None:
+        wrong["spec.healthy.tls.address"] = problem_of_address(tls.address)
+    for path, problem in wrong.items():
+        if problem:
+            yield Problem(path=path, message=problem, hint="such as 127.0.0.1:443, or unix: and a path")
 
 
 def _check(spec: DeliverySpec, step: DeliveryCheck) -> Iterator[Problem]:

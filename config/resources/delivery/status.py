@@ -80,6 +80,30 @@ class TargetStatus(Model):
     """Since when. Example: '2026-01-01T00:00:31Z'"""
 
 
+class DeliveryAttempt(Model):
+    """How far a delivery is that has been begun: by this a start after a crash goes on.
+
+    Example: {done: 1}
+    """
+
+    places: tuple[str, ...] = ()
+    """The paths that it goes to, in order. Example: [/srv/syncret/tls]"""
+    done: int = 0
+    """How many of them have it; on the way back, how many still have. Example: 1"""
+    staged: tuple[str, ...] = ()
+    """Device and inode of what is staged for each, which a swap keeps. Example: ['2049:1234']"""
+    asked_at: float = 0
+    """When the reload was asked for, in seconds since the boot. Example: 1234.5"""
+    boot: str = ""
+    """The boot in which that was. Example: 0b1e6f4a-8a0e-4f0c-9f0e-5a1f2e3d4c5b"""
+    invocation: str = ""
+    """What systemd called the life of the unit then. Example: 9f0e5a1f2e3d4c5b0b1e6f4a8a0e4f0c"""
+    restarts: int = 0
+    """How often the unit had restarted by itself then. Example: 1"""
+    cause: str = ""
+    """Why the set that is rolled back failed. Example: Unhealthy"""
+
+
 class Consumer(Model):
     """A unit that asked for a credential at its start.
 
@@ -112,6 +136,10 @@ class DeliveryStatus(Model):
     """The set that is about to be delivered. Example: {generation: 8}"""
     rejected: Nullable[RejectedSet] = None
     """The set that failed. Example: {reason: CheckFailed}"""
+    attempt: Nullable[DeliveryAttempt] = None
+    """How far the delivery is that has been begun. Example: {done: 1}"""
+    observed_generation: int = 0
+    """The version of the spec that was delivered last, or failed. Example: 2"""
     last_check: Nullable[StepResult] = None
     """The last check. Example: {result: success}"""
     last_reload: Nullable[StepResult] = None

@@ -66,7 +66,7 @@ class DeliveryRequest(Model):
     """
 
     url: Annotated[str, Meta(extra={"pattern": "^(https?://|unix:/)"}, max_length=2048)]
-    """Address on the loopback, or `unix:` and the path of a socket; others only as `deliveryHosts` allows.
+    """Address on the loopback, or `unix:` and the path of a socket, which is asked for `/`.
     Example: http://127.0.0.1:9090/-/reload"""
     method: Literal["GET", "HEAD", "POST", "PUT"] = "POST"
     """Method of the request. Example: GET"""
@@ -107,8 +107,7 @@ class ServedCertificate(Model):
     """
 
     address: Annotated[str, Meta(min_length=1, max_length=260)]
-    """Address on the loopback with its port, or `unix:` and the path of a socket; others only as
-    `deliveryHosts` allows.
+    """Address on the loopback with its port, or `unix:` and the path of a socket.
     Example: 127.0.0.1:443"""
     certificate: FileName
     """File of the set whose first certificate must be served. Example: server.pem"""

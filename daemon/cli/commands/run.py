@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from syncret.config.resources.kinds import SHOWN
+from syncret.config.resources.kinds import SHOWN_ON_HOST
 from syncret.daemon.admission.in_controller import webhook_service
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.parser.eso_flags import without_effect
@@ -90,7 +90,7 @@ def _print_objects(view: View) -> None:
             due=running.engine.due(stored.ref),
             output_dir=settings.output_dir,
         )
-        for kind in SHOWN
+        for kind in SHOWN_ON_HOST
         for stored in running.inventory.list(kind.group_kind)
     ]
     failing = [row for row in rows if row.fails]

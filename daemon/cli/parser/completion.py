@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Final, NamedTuple, cast
 
-from syncret.config.resources.kinds import SHOWN
+from syncret.config.resources.kinds import SHOWN_ON_HOST
 from syncret.daemon.cli.parser.options import KIND_NAME, NAME, NAMESPACE
 
 PATHS: Final = {"PATH", "FILE"}
 FOLDERS: Final = {"DIR"}
-KINDS: Final = tuple(f"{kind.kind}/" for kind in SHOWN)
+KINDS: Final = tuple(f"{kind.kind}/" for kind in SHOWN_ON_HOST)
 KIND_OR_SHELL: Final = "KIND|SHELL"
 OBJECTS: Final = {KIND_NAME, NAME, NAMESPACE}
 """What the names of a running daemon may stand for."""

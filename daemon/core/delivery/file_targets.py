@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.delivery.delivery import DeliverySpec
@@ -43,16 +44,29 @@ def file_targets(
 
     Credentials are none of them: systemd seals them, or asks for them.
     """
-    wanted: list[WantedTarget] = []
+    contents: list[Mapping[str, bytes]] = []
     for number, target in enumerate(spec.to):
         at = f"spec.to[{number}]"
+        if target.directory is not None:
+            contents.append(_within(f"{at}.directory.only", files, target.directory.only))
+        if target.file is not None:
+            contents.append({ALONE: _file(f"{at}.file", target.file, files, render)})
+        if target.env_file is not None:
+            contents.append({ALONE: _env_file(f"{at}.envFile", target.env_file, files, delivery)})
+    return [replace(each, files=content) for each, content in zip(bare_targets(spec), contents, strict=True)]
+
+
+def bare_targets(spec: DeliverySpec) -> list[WantedTarget]:
+    """The same targets without their contents."""
+    wanted: list[WantedTarget] = []
+    for target in spec.to:
         if target.directory is not None:
             each = target.directory
             wanted.append(
                 WantedTarget(
                     path=each.path,
                     layout=each.layout,
-                    files=_within(f"{at}.directory.only", files, each.only),
+                    files={},
                     mode=int(each.mode, 8),
                     folder_mode=int(each.directory_mode or "0", 8) or folder_mode(each.mode),
                     owner=each.owner,
@@ -60,11 +74,7 @@ def file_targets(
                     adopt=each.adopt,
                 )
             )
-        if target.file is not None:
-            wanted.append(_alone(target.file, _file(f"{at}.file", target.file, files, render)))
-        if target.env_file is not None:
-            content = _env_file(f"{at}.envFile", target.env_file, files, delivery)
-            wanted.append(_alone(target.env_file, content))
+        wanted += [_alone(each) for each in (target.file, target.env_file) if each is not None]
     return wanted
 
 
@@ -80,11 +90,11 @@ def _within(at: str, files: Mapping[str, SetFile], only: Sequence[str]) -> dict[
         raise SourceMissing(f"{at}: {error}") from None
 
 
-def _alone(target: FileTarget | EnvFileTarget, content: bytes) -> WantedTarget:
+def _alone(target: FileTarget | EnvFileTarget) -> WantedTarget:
     return WantedTarget(
         path=target.path,
         layout="file",
-        files={ALONE: content},
+        files={},
         mode=int(target.mode, 8),
         folder_mode=0,
         owner=target.owner,

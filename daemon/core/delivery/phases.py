@@ -39,6 +39,11 @@ class Reason(StrEnum):
     UNHEALTHY = "Unhealthy"
     ROLLED_BACK = "RolledBack"
     BROKEN = "Broken"
+    REFUSED = "Refused"
+    SOURCE_MISSING = "SourceMissing"
+    SUSPENDED = "Suspended"
+    CONTENDED = "Contended"
+    THROTTLED = "Throttled"
 
 
 class Outcome(StrEnum):

@@ -1,7 +1,7 @@
 """Explains one object: the origin of its keys, the age of its value, its last error, its next run."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
 
@@ -25,6 +25,9 @@ from syncret.daemon.core.conditions import (
 from syncret.daemon.core.explain import key_origins
 from syncret.daemon.core.explain.key_origins import KeyOrigin
 from syncret.providers.kit.ambient.rules import Verdict
+
+if TYPE_CHECKING:
+    from syncret.config.resources.delivery.delivery import Delivery
 
 _PERIODIC: Final[Collection[Role]] = ("sync", "push")
 """Kinds that an interval of their own makes due."""
@@ -224,11 +227,32 @@ def _fan_out(resource: ClusterExternalSecret | ClusterPushSecret, _known: Explai
     return _Description("one object in each namespace that it selects", notes=tuple(notes))
 
 
+def _delivery(resource: "Delivery", _known: ExplainInput) -> _Description:
+    status = resource.status
+    steps = {"check": status.last_check, "reload": status.last_reload, "proof": status.last_healthy}
+    notes = [f"phase {status.phase or 'Settled'}"]
+    if status.live is not None:
+        notes.append(f"set {status.live.generation} is live since {status.live.since}")
+    if status.next is not None and status.next.due_at:
+        notes.append(f"set {status.next.generation} is due at {status.next.due_at}")
+    if status.rejected is not None:
+        notes.append(f"a set was rejected at {status.rejected.at}: {status.rejected.reason}")
+    notes += [
+        f"last {name}: {step.result} after {step.took} at {step.at}"
+        + (f": {step.message}" if step.message else "")
+        for name, step in steps.items()
+        if step is not None
+    ]
+    places = ", ".join(place.path for place in status.targets)
+    return _Description(places or "nothing is delivered yet", notes=tuple(notes))
+
+
 _DESCRIPTIONS: Final[Mapping[Role, Callable[[Any, ExplainInput], _Description]]] = {
     "sync": _external_secret,
     "push": _push_secret,
     "store": _store,
     "fan_out": _fan_out,
+    "delivery": _delivery,
 }
 
 

@@ -59,6 +59,7 @@ _NO_SWAP: Final = Problem(
 )
 
 
+_KEY_SIZE: Final = 16
 _SOON = 5.0  # when written files are inspected first, for modes and owners of new settings
 
 
@@ -118,6 +119,8 @@ class HostHome:
         """Gives what says which objects are wanted; another is set before the start."""
         self.on_deleted: OnDeleted | None = None
         """Is given each object that goes, also what an owner takes along. Set it before the start."""
+        self.digest_key = b""
+        """The key of the digests of what is delivered: nobody can try values against these."""
         self._reported: Sequence[HomeProblem] = ()
         self._exposed: Problem | None = None
         self._hidden_state: Problem | None = None
@@ -149,6 +152,7 @@ class HostHome:
                 on_looked=self._report,
                 announce=self._cluster.broadcaster.publish,
             )
+            self.digest_key = remembered.salt or os.urandom(_KEY_SIZE)
             del remembered, former
             self._source = self.open_source(parts)
             stack.push_async_callback(self._source.aclose)

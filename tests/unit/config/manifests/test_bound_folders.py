@@ -91,8 +91,8 @@ def test_what_is_within_the_bounds(folder: BoundFolder, ref: ObjectRef) -> None:
         pytest.param(
             bound("team-a"),
             ObjectRef("syncret.dev", "Delivery", "team-a", "x"),
-            "kind: /tenants/a may not define a Delivery, which writes files anywhere on this host "
-            "(define it elsewhere; the setting manifests would have to name the kind)",
+            "kind: /tenants/a may not define a Delivery, which writes files and runs programs here "
+            "(define it elsewhere)",
             id="delivery",
         ),
     ],
@@ -119,9 +119,7 @@ def writes(api_version: str, kind: str) -> Document:
         ),
         pytest.param(f"{GENERATORS}/v1alpha1", "ClusterGenerator", (), False, id="generator"),
         pytest.param("syncret.dev/v1alpha1", "Delivery", (), False, id="delivery"),
-        pytest.param(
-            "syncret.dev/v1alpha1", "Delivery", ("Delivery",), True, id="a-delivery-where-it-is-named"
-        ),
+        pytest.param("syncret.dev/v1alpha1", "Delivery", ("Delivery",), False, id="a-delivery-that-is-named"),
     ],
 )
 def test_what_an_external_secret_writes_is_held_to_the_bounds(

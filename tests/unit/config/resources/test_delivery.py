@@ -21,13 +21,13 @@ def delivery(**spec: Json) -> Document:
     }
 
 
-UNSERVED = "?kind: no daemon of this version delivers anything: it is judged and has no effect"
+UNSERVED = "no daemon of this version can do that: the Delivery is refused"
 
 
 def judged(document: Document) -> list[str]:
-    """What is said of a Delivery beyond that nothing delivers it yet."""
+    """What is said of a Delivery beyond what no daemon of this version can do."""
     found = messages(admit(document, CATALOG).problems)
-    return [each for each in found if each != UNSERVED]
+    return [each for each in found if not each.endswith(UNSERVED)]
 
 
 def to(**target: Json) -> Document:
@@ -83,8 +83,47 @@ def test_what_is_right_is_accepted(document: Document) -> None:
     assert isinstance(result.resource, Delivery)
 
 
-def test_whoever_writes_one_is_told_that_nothing_delivers_it_yet() -> None:
-    assert messages(admit(delivery(), CATALOG).problems) == [UNSERVED]
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        pytest.param(CREDENTIAL, "spec.to[0].socket", id="socket"),
+        pytest.param(
+            to(systemdCredential={"names": {"a": "b"}}), "spec.to[0].systemdCredential", id="sealed"
+        ),
+        pytest.param(delivery(maxStale="1h"), "spec.maxStale", id="stale"),
+        pytest.param(
+            delivery(check={"exec": ["/usr/bin/true"], "view": "mounted"}), "spec.check.view", id="mounted"
+        ),
+        pytest.param(
+            delivery(check={"exec": ["/usr/bin/true"], "user": "nginx"}), "spec.check.user", id="user"
+        ),
+        pytest.param(
+            delivery(reload={"signal": {"signal": "SIGHUP", "container": "/run/id"}}),
+            "spec.reload.signal.container",
+            id="container",
+        ),
+    ],
+)
+def test_whoever_asks_for_what_there_is_not_yet_is_told(document: Document, path: str) -> None:
+    assert messages(admit(document, CATALOG).problems) == [f"?{path}: {UNSERVED}"]
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        pytest.param("127.0.0.1:443", None, id="loopback"),
+        pytest.param("[::1]:443", None, id="loopback of IPv6"),
+        pytest.param("localhost:443", None, id="localhost"),
+        pytest.param("unix:/run/app.sock", None, id="socket"),
+        pytest.param("10.0.0.1:443", "must be on the loopback of this host", id="elsewhere"),
+        pytest.param("metadata.internal:80", "must be on the loopback of this host", id="a name"),
+        pytest.param("127.0.0.1", "must have a host and a port", id="no port"),
+        pytest.param("unix:app.sock", "the path of a socket must be absolute", id="relative"),
+    ],
+)
+def test_only_servers_of_this_host_are_asked(address: str, problem: str | None) -> None:
+    tls = delivery(healthy={"tls": {"address": address, "certificate": "server.pem"}})
+    assert judged(tls) == ([] if problem is None else [f"spec.healthy.tls.address: {problem}"])
 
 
 def test_defaults_are_filled_in() -> None:
@@ -283,7 +322,7 @@ def test_rules(document: Document, expected: list[str]) -> None:
     ],
 )
 def test_places_that_nothing_is_delivered_to(path: str, why: str) -> None:
-    _, problem = admit(to(file={"path": path, "key": "a"}), CATALOG).problems
+    (problem,) = admit(to(file={"path": path, "key": "a"}), CATALOG).problems
     assert (problem.path, problem.message) == ("spec.to[0].file.path", "not a place to deliver to")
     assert problem.hint.startswith(why)
 

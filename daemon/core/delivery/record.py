@@ -1,0 +1,163 @@
+"""The row of a delivery as it is kept: in the status of its object, which is durable once it is written."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from syncret.config.resources.base import ConditionStatus
+from syncret.config.resources.delivery.status import (
+    DeliveryAttempt,
+    DeliveryStatus,
+    LiveSet,
+    NextSet,
+    RejectedSet,
+    StepResult,
+    TargetStatus,
+)
+from syncret.daemon.core import conditions
+from syncret.daemon.core.delivery.phases import Attempt, Phase, Reason, Row
+
+_ENDED: Final = frozenset(
+    {
+        *(Reason.DELIVERED, Reason.STAGE_FAILED, Reason.CHECK_FAILED, Reason.SWAP_FAILED),
+        *(Reason.RELOAD_FAILED, Reason.UNHEALTHY, Reason.ROLLED_BACK, Reason.BROKEN),
+    }
+)
+
+
+class Say(Struct, frozen=True, kw_only=True):
+    """What is reported beside the row."""
+
+    is_ready: bool
+    reason: Reason
+    message: str
+
+
+def row_of(status: DeliveryStatus) -> Row:
+    """The row that a status holds."""
+    live, coming = status.live or LiveSet(), status.next or NextSet()
+    attempt = status.attempt or DeliveryAttempt()
+    return Row(
+        phase=Phase(status.phase or Phase.SETTLED),
+        generation=live.generation,
+        live=live.set,
+        coming=coming.set if status.attempt is not None else "",
+        rejected=status.rejected.set if status.rejected is not None else "",
+        targets=len(attempt.places),
+        done=attempt.done,
+        staged=tuple([_identity(each) for each in attempt.staged]),
+        asked=_asked(attempt),
+        reason=_reason(status),
+        cause=Reason(attempt.cause) if attempt.cause else None,
+    )
+
+
+def status_of(
+    before: DeliveryStatus,
+    row: Row,
+    *,
+    now: float,
+    places: Sequence[tuple[str, str]],
+    generation: int,
+    say: Say | None,
+    due_at: float | None = None,
+) -> DeliveryStatus:
+    """The status that holds a row. `places` are path and type of each target; None says what was said."""
+    is_under_way = row.phase not in (Phase.SETTLED, Phase.BROKEN)
+    is_new = before.live is None or row.generation != before.live.generation
+    live = before.live
+    if row.generation and is_new:
+        live = LiveSet(generation=row.generation, set=row.live, since=conditions.stamp(now))
+    elif live is not None and live.set != row.live:
+        live = replace(live, set=row.live)
+    coming = None
+    if is_under_way:
+        coming = NextSet(generation=row.generation + 1, set=row.coming)
+    elif due_at is not None:
+        coming = NextSet(generation=row.generation + 1, due_at=conditions.stamp(due_at))
+    since = live.since if live is not None else ""
+    return replace(
+        before,
+        conditions=before.conditions if say is None else _told(before, say, now),
+        phase=row.phase.value,
+        live=live,
+        next=coming,
+        rejected=_rejected(before, row, now),
+        attempt=_attempt(row, [path for path, _ in places]) if is_under_way else None,
+        observed_generation=before.observed_generation if is_under_way else generation,
+        targets=tuple(
+            [
+                TargetStatus(path=path, type=kind, live=bool(row.generation), since=since)
+                for path, kind in places
+            ]
+        ),
+    )
+
+
+def _reason(status: DeliveryStatus) -> Reason:
+    """How the last delivery ended: what kept the next from beginning may be in the condition instead."""
+    condition = conditions.find(status.conditions)
+    if condition is not None and condition.reason in _ENDED:
+        return Reason(condition.reason)
+    if status.rejected is not None and status.rejected.reason in _ENDED:
+        return Reason(status.rejected.reason)
+    return Reason.DELIVERED if status.live is not None else Reason.PENDING
+
+
+def with_result(status: DeliveryStatus, step: str, result: StepResult) -> DeliveryStatus:
+    """The status with how the last check, reload or proof ended."""
+    return replace(status, **{f"last_{step}": result})
+
+
+def document_of(status: DeliveryStatus) -> dict[str, Any]:
+    """The status as it is written."""
+    document: dict[str, Any] = to_builtins(status)
+    return document
+
+
+def _told(before: DeliveryStatus, say: Say, now: float) -> tuple[ConditionStatus, ...]:
+    told = conditions.ready(
+        ConditionStatus, status=say.is_ready, reason=say.reason.value, message=say.message
+    )
+    return conditions.put(before.conditions, told, now=now)
+
+
+def _rejected(before: DeliveryStatus, row: Row, now: float) -> RejectedSet | None:
+    if not row.rejected:
+        return None
+    known = before.rejected
+    if known is not None and known.set == row.rejected:
+        return known
+    return RejectedSet(set=row.rejected, reason=row.reason.value, at=conditions.stamp(now))
+
+
+def _attempt(row: Row, places: Sequence[str]) -> DeliveryAttempt:
+    asked = row.asked or Attempt(at=0, boot="")
+    return DeliveryAttempt(
+        places=tuple(places),
+        done=row.done,
+        staged=tuple([f"{device}:{inode}" for device, inode in row.staged]),
+        asked_at=asked.at,
+        boot=asked.boot,
+        invocation=asked.invocation,
+        restarts=asked.restarts,
+        cause=row.cause.value if row.cause is not None else "",
+    )
+
+
+def _identity(text: str) -> tuple[int, int]:
+    device, _, inode = text.partition(":")
+    return int(device), int(inode)
+
+
+def _asked(attempt: DeliveryAttempt) -> Attempt | None:
+    if not attempt.boot:
+        return None
+    return Attempt(
+        at=attempt.asked_at,
+        boot=attempt.boot,
+        invocation=attempt.invocation,
+        restarts=attempt.restarts,
+    )

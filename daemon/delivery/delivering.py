@@ -1,0 +1,358 @@
+"""One run of one Delivery: the work of each phase, and the row that is written before the next begins."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from syncret.config.durations import format_duration
+from syncret.config.resources.delivery.delivery import Delivery
+from syncret.config.resources.delivery.status import StepResult
+from syncret.daemon.core.conditions import find, stamp
+from syncret.daemon.core.delivery.file_targets import WantedTarget
+from syncret.daemon.core.delivery.phases import (
+    Attempt,
+    Outcome,
+    Phase,
+    Reason,
+    Row,
+    Steps,
+    Wanted,
+    advance,
+    begin,
+    turn,
+)
+from syncret.daemon.core.delivery.record import Say, document_of, row_of, status_of, with_result
+from syncret.daemon.core.delivery.recovery import Found, UnitFacts, recover
+from syncret.daemon.core.plan.actions import Action
+from syncret.daemon.delivery.host_targets import HostTargets
+from syncret.daemon.delivery.paths import Moved, Refused
+from syncret.daemon.delivery.proving import Prover, check
+from syncret.daemon.delivery.telling import tell
+from syncret.daemon.delivery.units import Told, Units, UnitState
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.engine.writes import Writes
+from syncret.daemon.homes.contract import HomeError, StoredObject
+
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+_SAID: Final[Mapping[Reason, str]] = {
+    Reason.DELIVERED: "is live",
+    Reason.STAGE_FAILED: "could not be written",
+    Reason.CHECK_FAILED: "did not pass its check, and the one before stays",
+    Reason.SWAP_FAILED: "could not be made live, and the one before stays",
+    Reason.RELOAD_FAILED: "is live, and could not be told of",
+    Reason.UNHEALTHY: "is live, and was not found to work",
+    Reason.ROLLED_BACK: "failed, and the one before is live again",
+    Reason.BROKEN: "failed, and so did the way back: somebody has to look",
+}
+_LONGEST_MESSAGE: Final = 512
+
+
+def boot_id() -> str:
+    """Which boot this is."""
+    return _BOOT.read_text().strip()
+
+
+class Delivering:
+    """The Delivery as one run finds it. Implements Member of `turns`."""
+
+    def __init__(
+        self,
+        context: ReconcilerContext,
+        writes: Writes,
+        stored: StoredObject,
+        units: Units,
+        *,
+        fsync: bool,
+        tells: bool = True,
+    ) -> None:
+        self.ref = stored.ref
+        self.spec = stored.as_type(Delivery).spec
+        self.status = stored.as_type(Delivery).status
+        self._written = self.status
+        self.row = row_of(self.status)
+        self.error: HomeError | None = None
+        self.problem = ""
+        """Why the last step failed, for people."""
+        self._context = context
+        self._writes = writes
+        self._stored = stored
+        self._units = units
+        self._fsync = fsync
+        self.steps = Steps(
+            check=self.spec.check is not None,
+            reload=tells and self.spec.reload is not None,
+            keep=self.spec.on_failure == "keep",
+        )
+        self._proves = tells and self.spec.healthy is not None
+        self._targets: Sequence[WantedTarget] = ()
+        self._host = HostTargets(())
+
+    def aim(self, targets: Sequence[WantedTarget]) -> None:
+        """Say what the targets are to hold."""
+        self._targets = targets
+        self._host = HostTargets(targets, fsync=self._fsync)
+
+    @property
+    def generation(self) -> int:
+        """The version of the spec."""
+        return self._stored.generation
+
+    def message(self) -> str:
+        """What the condition says."""
+        condition = find(self.status.conditions)
+        return "" if condition is None else condition.message
+
+    def holds(self, action: Action) -> bool:
+        """Whether nothing may be written now, and the delivery is noted instead."""
+        return self._writes.holds(action)
+
+    def live_files(self) -> dict[str, bytes]:
+        """What is live, by path. Raises Refused and OSError."""
+        return self._host.live()
+
+    async def settle_report(self) -> None:
+        """Say how the last delivery ended, if the status says something else."""
+        await self.save(self.row)
+
+    async def are_right(self) -> bool:
+        """Whether all targets are as they should be. Raises Refused and OSError."""
+        return await asyncio.to_thread(self._host.are_right)
+
+    @property
+    def phase(self) -> Phase:
+        """The phase; a run whose row could not be written takes no further part."""
+        return self.row.phase if self.error is None else Phase.SETTLED
+
+    @property
+    def tells(self) -> str:
+        """As `Member` says."""
+        reload = self.spec.reload
+        return reload.action if self.steps.reload and reload is not None and reload.unit else ""
+
+    async def save(self, row: Row, *, say: Say | None = None, due_at: float | None = None) -> None:
+        """Make the row durable; nothing that it names has begun before."""
+        status = status_of(
+            self.status,
+            row,
+            now=self._context.clock.now(),
+            places=[(each.path, "file" if each.layout == "file" else "directory") for each in self._targets],
+            generation=self._stored.generation,
+            say=self._say(row) if say is None else say,
+            due_at=due_at,
+        )
+        if status != self._written:
+            await self._writes.update_status(self._stored, document_of(status))
+        self.row, self.status, self._written = row, status, status
+
+    def _say(self, row: Row) -> Say | None:
+        said = _SAID.get(row.reason)
+        if row.phase not in (Phase.SETTLED, Phase.BROKEN) or said is None:
+            return None
+        number = row.generation + (
+            row.reason not in (Reason.DELIVERED, Reason.RELOAD_FAILED, Reason.UNHEALTHY)
+        )
+        message = f"set {number} {said}" + (f": {self.problem}" if self.problem else "")
+        before = find(self.status.conditions)
+        if before is not None and before.reason == row.reason and not self.problem and row.rejected:
+            return None  # it was said with the reason, which only the run that failed knows
+        return Say(is_ready=row.reason is Reason.DELIVERED, reason=row.reason, message=message)
+
+    # ------------------------------------------------------------------------------------ before the swap
+    async def stage(self, wanted: Wanted) -> None:
+        """Write the set beside the live one; Settled again if that fails. Raises HomeError."""
+        await self.save(begin(self.row, wanted, len(self._targets)))
+        self.problem = ""
+        try:
+            staged = await asyncio.to_thread(self._host.stage, self.row)
+        except (Refused, OSError, Moved) as error:
+            hint = getattr(error, "hint", "")
+            self.problem = f"{error} ({hint})" if hint else str(error)
+            await self.save(advance(self.row, Outcome.FAILED, self.steps))
+            return
+        await self.save(advance(replace(self.row, staged=staged), Outcome.DONE, self.steps))
+
+    async def check(self) -> None:
+        """Ask the check, if there is one; Settled again if it does not agree. Raises HomeError."""
+        if self.spec.check is None or self.row.phase is not Phase.CHECKING:
+            return
+        began = time.monotonic()
+        try:
+            told = await check(
+                self.spec.check,
+                self._units,
+                staged=self._host.staged_paths(),
+                variables=self._variables("check"),
+                values=self._values(),
+            )
+        except Refused as error:
+            told = Told(outcome=Outcome.FAILED, message=f"not run: {error} ({error.hint})")
+        self._note("check", told, time.monotonic() - began)
+        if told.outcome is not Outcome.DONE:
+            await asyncio.to_thread(self._host.discard_staged)
+        await self.save(advance(self.row, told.outcome, self.steps))
+
+    # ------------------------------------------------------------------------------------------- its turn
+    async def swap(self) -> None:
+        """As `Member` says."""
+        await self._guarded(self._swap())
+
+    async def _swap(self) -> None:
+        while self.row.phase is Phase.SWAPPING:
+            try:
+                await asyncio.to_thread(self._host.swap, self.row)
+            except (Refused, OSError, Moved) as error:
+                self.problem = str(error)
+                await asyncio.to_thread(self._host.undo, self.row)
+                await self.save(advance(self.row, Outcome.FAILED, self.steps))
+            else:
+                await self.save(advance(self.row, Outcome.DONE, self.steps))
+
+    async def begin_turn(self, attempt: Attempt | None) -> None:
+        """As `Member` says."""
+        await self._guarded(self.save(turn(self.row, attempt if self.steps.reload else None, self.steps)))
+
+    async def tell(self) -> Told:
+        """As `Member` says."""
+        if self.spec.reload is None:
+            return Told(outcome=Outcome.DONE)
+        try:
+            return await tell(
+                self.spec.reload, self._units, variables=self._variables("reload"), values=self._values()
+            )
+        except Refused as error:
+            return Told(outcome=Outcome.NOT_ASKED, message=f"{error} ({error.hint})")
+
+    async def told(self, told: Told, seconds: float) -> None:
+        """As `Member` says."""
+        self._note("reload", told, seconds)
+        row = advance(self.row, told.outcome, self.steps)
+        say = None
+        if told.outcome is Outcome.NOT_ASKED:
+            said = f"set {row.generation + 1} is live, and a reload is owed: {told.message}"
+            say = Say(is_ready=False, reason=Reason.RELOAD_FAILED, message=said)
+        await self._guarded(self.save(row, say=say))
+
+    async def prove(self, before: UnitState | None) -> Told:
+        """As `Member` says."""
+        if not self._proves or self.spec.healthy is None:
+            return Told(outcome=Outcome.DONE)
+        reload = self.spec.reload
+        known = before is not None and reload is not None and reload.unit == self.spec.healthy.unit
+        action = reload.action if known and reload is not None else "reload-or-restart"
+        files = {name: each for target in self._targets for name, each in target.files.items() if name}
+        prover = Prover(
+            self.spec.healthy,
+            self._units,
+            files=files,
+            variables=self._variables("healthy"),
+            told=(action, before if known else None),
+        )
+        try:
+            return await prover.prove()
+        except Refused as error:
+            return Told(outcome=Outcome.FAILED, message=f"{error} ({error.hint})")
+
+    async def proven(self, told: Told, seconds: float) -> None:
+        """As `Member` says."""
+        if self._proves:
+            self._note("healthy", told, seconds)
+        elif told.outcome is not Outcome.DONE:
+            self.problem = told.message
+        await self._guarded(self.save(advance(self.row, told.outcome, self.steps)))
+
+    async def go_back(self) -> None:
+        """As `Member` says."""
+        await self._guarded(self._go_back())
+
+    async def _go_back(self) -> None:
+        while self.row.phase is Phase.ROLLING_BACK:
+            outcome = Outcome.DONE
+            try:
+                await asyncio.to_thread(self._host.swap_back, self.row)
+            except (Refused, OSError, Moved) as error:
+                self.problem, outcome = f"{self.problem}; {error}", Outcome.FAILED
+            await self.save(advance(self.row, outcome, self.steps))
+
+    async def told_old(self, told: Told) -> None:
+        """As `Member` says."""
+        if told.outcome in (Outcome.FAILED, Outcome.NOT_ASKED):
+            self.problem += f"; of the set before: {told.message}"
+        await self._guarded(self.save(advance(self.row, told.outcome, self.steps)))
+
+    async def _guarded(self, work: Awaitable[None]) -> None:
+        """A row that cannot be written ends this Delivery's part of a turn, and no other's."""
+        try:
+            await work
+        except HomeError as error:
+            self.error = error
+
+    # ------------------------------------------------------------------------------------- after a crash
+    async def recover(self) -> bool:
+        """Go on with what an earlier run left. Whether a reload is asked for that may have happened."""
+        row, attempt = self.row, self.status.attempt
+        places = tuple(each.path for each in self._targets)
+        if attempt is None or attempt.places != places:  # other targets now: what is there is looked at anew
+            await asyncio.to_thread(self._host.discard_staged)
+            await self.save(Row(generation=row.generation, live="", reason=Reason.PENDING))
+            return False
+        found = await self._found(row)
+        if row.phase in (Phase.SWAPPING, Phase.ROLLING_BACK):
+            await asyncio.to_thread(self._host.finish, row)
+        recovered = recover(row, found, self.steps)
+        if recovered.discard:
+            await asyncio.to_thread(self._host.discard_staged)
+        await self.save(recovered.row)
+        return recovered.repeated
+
+    async def _found(self, row: Row) -> Found:
+        swapped = await asyncio.to_thread(self._host.swapped, row)
+        reload, unit = self.spec.reload, None
+        if reload is not None and reload.unit and row.asked is not None:
+            state = await self._units.show(reload.unit)
+            if state is not None:
+                unit = UnitFacts(invocation=state.invocation, started=state.started)
+        return Found(
+            boot=boot_id(),
+            swapped=swapped,
+            staged=await asyncio.to_thread(self._host.are_staged, swapped),
+            unit=unit,
+            restarts=reload is not None and reload.action == "restart",
+        )
+
+    async def discard_previous(self) -> None:
+        """Remove the set before the live one."""
+        await asyncio.to_thread(self._host.discard_previous)
+
+    async def remove(self) -> None:
+        """Remove all that is delivered."""
+        await asyncio.to_thread(self._host.remove)
+
+    # --------------------------------------------------------------------------------------------- helpers
+    def _values(self) -> tuple[bytes, ...]:
+        return tuple(content for target in self._targets for content in target.files.values())
+
+    def _variables(self, phase: str) -> Mapping[str, str]:
+        staged = {
+            f"SYNCRET_STAGED_{number}": path for number, path in enumerate(self._host.staged_paths(), 1)
+        }
+        return {
+            "SYNCRET_DELIVERY": f"{self.ref.namespace}/{self.ref.name}",
+            "SYNCRET_PHASE": phase,
+            "SYNCRET_GENERATION": str(self.row.generation + 1),
+            **(staged if phase == "check" else {}),
+        }
+
+    def _note(self, step: str, told: Told, seconds: float) -> None:
+        failed = told.outcome in (Outcome.FAILED, Outcome.NOT_ASKED, Outcome.NOT_THERE)
+        self.problem = told.message if failed else self.problem
+        result = StepResult(
+            result="success" if told.outcome is Outcome.DONE else told.outcome.value,
+            at=stamp(self._context.clock.now()),
+            took=format_duration(round(seconds, 3)),
+            message=told.message[:_LONGEST_MESSAGE],
+        )
+        self.status = with_result(self.status, step, result)

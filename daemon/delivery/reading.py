@@ -1,0 +1,56 @@
+"""Reads what a Delivery is made of: its sources, whole, and what they make of each of its targets."""
+
+from syncret.config.fields import LabelSelector
+from syncret.config.meta import Document, ObjectRef, member
+from syncret.config.resources.delivery.delivery import DeliverySpec
+from syncret.config.resources.kinds import CONFIG_MAP, SECRET
+from syncret.daemon.core import selectors
+from syncret.daemon.core.delivery.assemble import Objects, assemble
+from syncret.daemon.core.delivery.file_targets import WantedTarget, file_targets
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.providers.errors import SyncError
+
+
+async def wanted_targets(
+    context: ReconcilerContext, spec: DeliverySpec, delivery: ObjectRef
+) -> list[WantedTarget]:
+    """What each target is to hold. Raises SourceMissing, Unfit, SyncError and HomeError."""
+    objects = await _sources(context, spec, delivery.namespace)
+    files = assemble(spec, objects)
+    if not any(target.file is not None and target.file.template for target in spec.to):
+        return file_targets(spec, files, delivery, _no_template)
+    work, templates = context.sessions.threads.sync(), context.templates
+    return await work.run(
+        lambda paid: file_targets(spec, files, delivery, templates.of(paid).render), templates.time_limit
+    )
+
+
+async def _sources(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> Objects:
+    secrets: dict[str, Document] = {}
+    config_maps: dict[str, Document] = {}
+    for source in spec.sources:
+        names = [source.secret] if source.secret else []
+        if source.selector is not None:
+            names = _selected(context, source.selector, namespace)
+        for name in names:
+            found = await context.home.get(SECRET.ref(namespace, name))
+            if found is not None:
+                secrets[name] = found.document
+        if source.config_map:
+            found = await context.home.get(CONFIG_MAP.ref(namespace, source.config_map))
+            if found is not None:
+                config_maps[source.config_map] = found.document
+    return Objects(secrets=secrets, config_maps=config_maps)
+
+
+def _selected(context: ReconcilerContext, selector: LabelSelector, namespace: str) -> list[str]:
+    return [
+        stored.ref.name
+        for stored in context.inventory.list(SECRET.group_kind, namespace)
+        if selectors.matches(selector, member(stored.document, "metadata", "labels"))
+    ]
+
+
+def _no_template(name: str, text: str, data: object) -> bytes:
+    del text, data
+    raise SyncError(f"{name}: there is no template")

@@ -1,0 +1,353 @@
+"""Delivery: brings the values that the home holds to where programs of this host read them."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from syncret.config.durations import parse_duration
+from syncret.config.meta import Document, Metadata, ObjectRef
+from syncret.config.resources.delivery.delivery import Delivery, DeliverySpec
+from syncret.config.resources.delivery.rules import commands_of, overlap, places_of, unserved
+from syncret.config.resources.kinds import CONFIG_MAP, DELIVERY, EXTERNAL_SECRET, SECRET
+from syncret.daemon.core.delivery.assemble import SourceMissing, Unfit, set_digest
+from syncret.daemon.core.delivery.claims import Claims
+from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget, bare_targets
+from syncret.daemon.core.delivery.phases import Phase, Reason, Wanted, is_wanted
+from syncret.daemon.core.delivery.record import Say
+from syncret.daemon.core.delivery.recovery import adopted
+from syncret.daemon.core.delivery.timing import Debounce
+from syncret.daemon.core.plan.actions import Action, LastError, Verb
+from syncret.daemon.delivery.delivering import Delivering, boot_id
+from syncret.daemon.delivery.paths import Refused
+from syncret.daemon.delivery.reading import wanted_targets
+from syncret.daemon.delivery.telling import key_of
+from syncret.daemon.delivery.trusted import check_trusted
+from syncret.daemon.delivery.turns import Change, Turns
+from syncret.daemon.delivery.units import SystemctlUnits, Units
+from syncret.daemon.engine.reconciler import ANY, VALUES, Dependency, Outcome
+from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
+from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.engine.writes import Writes
+from syncret.daemon.homes.contract import StoredObject
+from syncret.providers.errors import SyncError, Unavailable
+
+FINALIZER: Final = "syncret.dev/delivery"
+_SOON: Final = 0.5
+_REPAIRS: Final = 3
+_REPAIRS_WITHIN: Final = 600.0
+_CONTENDED: Final = 3600.0
+_SETTLED: Final = (Phase.SETTLED, Phase.BROKEN)
+_GONE_WRONG: Final = (Reason.STAGE_FAILED, Reason.SWAP_FAILED)
+
+
+class OnHost(Struct, frozen=True, kw_only=True):
+    """What deliveries need to know of the host and of the process."""
+
+    key: bytes
+    """Of the digests of sets."""
+    fsync: bool = True
+    rescan: float = 45.0
+    """Seconds between two looks at what is live."""
+    reserved: tuple[str, ...] = ()
+    """Paths of our own: outputs, manifests, state."""
+    once: bool = False
+    """Whether this is one pass: nothing waits for more changes."""
+    dry: bool = False
+    """Whether nothing may be written or run."""
+
+
+class _Memory(Struct, kw_only=True):
+    """What is known of one Delivery in this process."""
+
+    previous_until: float | None = 0.0
+    """Until when the previous set stays; None: it is gone."""
+    repairs: tuple[float, ...] = ()
+    turns: Turns | None = None
+
+
+class DeliveryReconciler:
+    """One Delivery at a time; those that tell the same unit take turns."""
+
+    group_kind = DELIVERY.group_kind
+
+    def __init__(self, context: ReconcilerContext, host: OnHost, units: Units | None = None) -> None:
+        self._context = context
+        self._host = host
+        self._units = units or SystemctlUnits()
+        self._boot = boot_id()
+        self._turns: dict[str, Turns] = {}
+        self._claims = Claims()
+        self._memory: dict[ObjectRef, _Memory] = {}
+
+    def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
+        """Its sources; any Secret of the namespace where it selects by labels."""
+        for source in stored.as_type(Delivery).spec.sources:
+            if source.config_map:
+                yield Dependency(CONFIG_MAP.ref(stored.ref.namespace, source.config_map), VALUES)
+            else:
+                yield Dependency(SECRET.ref(stored.ref.namespace, source.secret or ANY), VALUES)
+
+    async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
+        """Deliver what is due, mend what somebody touched, and go on with what was interrupted."""
+        context, stored = self._context, self._context.inventory.get(ref)
+        if stored is None:
+            self._forget(ref)
+            return Outcome()
+        metadata = stored.as_type(_Head).metadata
+        if metadata.deletion_timestamp:
+            return await self._let_go(stored, writes)
+        spec = stored.as_type(Delivery).spec
+        if spec.deletion_policy == "Delete" and not (self._host.dry or writes.observes):
+            stored = await ensure_finalizer(writes, stored, FINALIZER)
+        request = context.memory.refresh_request(ref)
+        outcome = await self._run(stored, writes, is_asked=request > 0)
+        if outcome.failure is None:
+            context.memory.clear_refresh_request(ref, request)
+        return outcome
+
+    async def _run(self, stored: StoredObject, writes: Writes, *, is_asked: bool) -> Outcome:
+        run = Delivering(self._context, writes, stored, self._units, fsync=self._host.fsync)
+        run.aim(bare_targets(run.spec))
+        try:
+            self._check_allowed(stored.ref, run.spec)
+        except Refused as error:
+            return await self._report(run, Reason.REFUSED, str(error), error.hint)
+        if run.spec.suspend:
+            return await self._report(run, Reason.SUSPENDED, "what is live stays as it is")
+        if run.row.phase not in _SETTLED and not (self._host.dry or writes.observes):
+            await self._go_on(run)
+        try:
+            targets = await wanted_targets(self._context, run.spec, stored.ref)
+        except SourceMissing as error:
+            return await self._missing(run, str(error))
+        except Unfit as error:
+            return await self._report(run, Reason.REFUSED, str(error))
+        except SyncError as error:
+            return await self._report(run, Reason.REFUSED, str(error), error.hint)
+        run.aim(targets)
+        try:
+            return await self._bring(run, targets, is_asked=is_asked)
+        except (Refused, OSError) as error:
+            return await self._report(run, Reason.REFUSED, str(error), getattr(error, "hint", ""))
+
+    async def _go_on(self, run: Delivering) -> None:
+        """Finish what an earlier run left, on the paths alone: what it staged is used as it is."""
+        if await run.recover():
+            self._tell(
+                run, "ReloadRepeated", "a reload is asked for that may have happened before", warning=True
+            )
+        if run.row.phase not in _SETTLED:
+            await self._take_turn(run)
+
+    async def _bring(self, run: Delivering, targets: list[WantedTarget], *, is_asked: bool) -> Outcome:
+        """Deliver if that is wanted and due. Raises Refused and OSError."""
+        digest = set_digest(self._host.key, {each.path: each.files for each in targets})
+        is_right = await run.are_right()
+        if not run.row.generation and not run.row.rejected and is_right:
+            await run.save(adopted(digest, digest))
+        generation = run.status.observed_generation
+        wanted = Wanted(
+            set=digest,
+            drifted=not is_right and digest == run.row.live,
+            spec_changed=generation not in (0, run.generation),
+            refreshed=is_asked,
+        )
+        turns, memory = self._turns_of(run), self._known(run.ref)
+        if not is_wanted(run.row, wanted):
+            turns.drop(run.ref)
+            return await self._rest(run, memory)
+        action = _action(run, targets)
+        if self._host.dry or run.holds(action):
+            self._context.applied(run.ref, action)
+            return Outcome()
+        loop_now = asyncio.get_running_loop().time()
+        if wanted.drifted and (contended := self._contended(memory, loop_now)) > 0:
+            return await self._report(
+                run, Reason.CONTENDED, "somebody changes what is delivered, again and again", due_in=contended
+            )
+        wait = turns.note(run.ref, self._change(run, digest, loop_now, is_asked=is_asked)) - loop_now
+        if wait > 0:
+            due = self._context.clock.now() + wait
+            await run.save(run.row, due_at=due)
+            return Outcome(due, pending=True)
+        await run.stage(wanted)
+        if run.row.phase is Phase.CHECKING:
+            await run.check()
+        if run.row.phase in _SETTLED:
+            turns.drop(run.ref)
+        else:
+            await self._take_turn(run)
+        if wanted.drifted and run.row.reason is Reason.DELIVERED:
+            memory.repairs = (*memory.repairs, loop_now)[-_REPAIRS:]
+            self._tell(run, "Repaired", "what is live was changed by somebody, and is delivered again")
+        if run.row.phase is Phase.SETTLED and run.row.live == digest:
+            self._context.applied(run.ref, action)
+        memory.previous_until = self._context.clock.now() + parse_duration(run.spec.keep_old)
+        return await self._ended(run, memory)
+
+    def _change(self, run: Delivering, digest: str, now: float, *, is_asked: bool) -> Change:
+        spec = run.spec
+        quiet, at_most = parse_duration(spec.debounce.quiet), parse_duration(spec.debounce.at_most)
+        at_once = self._host.once or is_asked or not run.row.generation
+        return Change(
+            set=digest,
+            first=now,
+            last=now,
+            debounce=Debounce(0.0, 0.0) if at_once else Debounce(quiet, at_most),
+            min_interval=0.0 if at_once else parse_duration(spec.min_interval),
+        )
+
+    async def _take_turn(self, run: Delivering) -> None:
+        await self._turns_of(run).take(run)
+        if run.error is not None:
+            raise run.error
+
+    async def _ended(self, run: Delivering, memory: _Memory) -> Outcome:
+        """Tell how a delivery ended, and say when to look again."""
+        row, condition = run.row, run.message()
+        good = row.reason is Reason.DELIVERED
+        self._tell(run, row.reason.value, condition, warning=not good)
+        if row.reason in _GONE_WRONG:
+            return Outcome(failure=self._failed(run, condition))
+        return await self._rest(run, memory)
+
+    async def _rest(self, run: Delivering, memory: _Memory) -> Outcome:
+        """Nothing is to be delivered now: remove the previous set in time, and look again later."""
+        if run.row.phase is Phase.SWAPPED:
+            return Outcome(failure=self._failed(run, run.message()))
+        now = self._context.clock.now()
+        due = now + self._host.rescan
+        if run.row.phase in _SETTLED:
+            await run.settle_report()
+        if run.row.reason is Reason.DELIVERED:
+            self._context.memory.succeeded(run.ref)
+        else:
+            self._failed(run, run.message())
+        if self._host.dry:
+            return Outcome()
+        until = memory.previous_until
+        if until is not None and run.row.phase is Phase.SETTLED:
+            if until <= now:
+                await run.discard_previous()
+                memory.previous_until = None
+            else:
+                due = min(due, until)
+        return Outcome(due)
+
+    async def _missing(self, run: Delivering, message: str) -> Outcome:
+        """A source is not there: it may be on its way as long as not every ExternalSecret has been tried."""
+        others = self._context.inventory.list(EXTERNAL_SECRET.group_kind, run.ref.namespace)
+        if any(not self._context.memory.had_first_run(each.ref) for each in others):
+            return Outcome(self._context.clock.now() + _SOON, pending=True)
+        return await self._report(run, Reason.SOURCE_MISSING, message)
+
+    async def _report(
+        self, run: Delivering, reason: Reason, message: str, hint: str = "", *, due_in: float | None = None
+    ) -> Outcome:
+        """Report what keeps anything from being delivered; what is live stays."""
+        self._turns_of(run).drop(run.ref)
+        text = f"{message} ({hint})" if hint else message
+        if not self._host.dry:
+            await run.save(run.row, say=Say(is_ready=reason is Reason.SUSPENDED, reason=reason, message=text))
+        if reason is Reason.SUSPENDED:
+            self._context.memory.succeeded(run.ref)
+        else:
+            if self._context.memory.failure(run.ref) is None:
+                self._tell(run, reason.value, text, warning=True)
+            self._context.memory.failed(run.ref, LastError(self._context.clock.now(), message, hint))
+        return Outcome(self._context.clock.now() + (due_in or self._host.rescan))
+
+    def _failed(self, run: Delivering, message: str) -> SyncError:
+        self._context.memory.failed(run.ref, LastError(self._context.clock.now(), message))
+        return Unavailable(message)
+
+    def _check_allowed(self, ref: ObjectRef, spec: DeliverySpec) -> None:
+        """Raise Refused for what may not be delivered or run here."""
+        for path, what in unserved(spec):
+            raise Refused(f"{path}: {what}", "see the documentation of Delivery")
+        places = places_of(spec)
+        for place in places:
+            for own in self._host.reserved:
+                if overlap(place.path, own):
+                    raise Refused(f"{place.field}: {own} is a folder of syncret's own", "choose another path")
+        taken = self._claims.claim(ref, [place.path for place in places])
+        if taken is not None:
+            path, other = taken
+            raise Refused(f"{path}: also delivered by {other.kind}/{other.name}", "one path, one Delivery")
+        for field in commands_of(spec):
+            manifest = self._context.home.manifest_of(ref)
+            if manifest is None:
+                raise Refused(
+                    f"{field}: not run: no file of this host defines the Delivery", "write a manifest"
+                )
+            try:
+                check_trusted(manifest.file)
+            except Refused as error:
+                raise Refused(f"{field}: not run: {error}", error.hint) from None
+
+    async def _let_go(self, stored: StoredObject, writes: Writes) -> Outcome:
+        run = Delivering(self._context, writes, stored, self._units, fsync=self._host.fsync)
+        if run.spec.deletion_policy == "Delete" and not (self._host.dry or writes.observes):
+            run.aim(bare_targets(run.spec))
+            await run.remove()
+        await drop_finalizer(writes, stored, FINALIZER)
+        return Outcome()
+
+    def _contended(self, memory: _Memory, now: float) -> float:
+        """Seconds until what somebody keeps changing is repaired again."""
+        recent = [each for each in memory.repairs if each > now - _REPAIRS_WITHIN]
+        return max(0.0, memory.repairs[-1] + _CONTENDED - now) if len(recent) >= _REPAIRS else 0.0
+
+    def _turns_of(self, run: Delivering) -> Turns:
+        key = key_of(run.spec.reload) or str(run.ref)
+        turns = self._turns.get(key)
+        if turns is None:
+            turns = self._turns[key] = Turns(key, self._units, self._boot)
+        known = self._known(run.ref)
+        if known.turns is not None and known.turns is not turns:
+            known.turns.drop(run.ref)
+        known.turns = turns
+        return turns
+
+    def _known(self, ref: ObjectRef) -> _Memory:
+        return self._memory.setdefault(ref, _Memory())
+
+    def _forget(self, ref: ObjectRef) -> None:
+        known = self._memory.pop(ref, None)
+        if known is not None and known.turns is not None:
+            known.turns.drop(ref)
+        self._claims.release(ref)
+        self._context.memory.forget(ref)
+
+    def _tell(self, run: Delivering, reason: str, message: str, *, warning: bool = False) -> None:
+        self._context.events.event(run.ref, warning=warning, reason=reason, message=message)
+
+
+class _Head(Struct):
+    metadata: Metadata
+
+
+def _action(run: Delivering, targets: list[WantedTarget]) -> Action:
+    """The delivery as a write whose keys are files: `plan` and `sync` show which of them change."""
+    before = run.live_files()
+    after = {_file(each.path, name): content for each in targets for name, content in each.files.items()}
+    return Action(
+        verb=Verb.UPDATE if before else Verb.CREATE,
+        ref=run.ref,
+        document=_document(after),
+        before=_document(before) if before else None,
+    )
+
+
+def _document(files: Mapping[str, bytes]) -> Document:
+    return {
+        "apiVersion": DELIVERY.api_version,
+        "metadata": {},
+        "data": {name: content.hex() for name, content in files.items()},
+    }
+
+
+def _file(path: str, name: str) -> str:
+    return path if name == ALONE else f"{path}/{name}"

@@ -1,0 +1,60 @@
+"""Files that decide what runs here: manifests with commands, programs, pid files. Nobody else may write them.
+
+Whoever can write to such a file, or to a folder above it, could run anything as the daemon.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from syncret.daemon.delivery.paths import Refused, Trust, opened_folder
+
+_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_SHARED = stat.S_IWGRP | stat.S_IWOTH
+
+
+def check_trusted(path: str) -> None:
+    """Raise Refused unless file and folders above it are root's or ours, and nobody else may write there."""
+    os.close(_opened(path))
+
+
+def read_trusted(path: str, most: int) -> bytes:
+    """The content of such a file. Raises Refused, and OSError where it cannot be read."""
+    fd = _opened(path)
+    try:
+        return os.read(fd, most)
+    finally:
+        os.close(fd)
+
+
+def _opened(path: str) -> int:
+    trust = Trust.of_process()
+    *way, name = str(Path(path).absolute()).strip("/").split("/")
+    with opened_folder(way, trust) as folder:
+        try:
+            fd = os.open(name, _OPEN, dir_fd=folder)
+        except OSError as error:
+            raise Refused(f"{path} cannot be used: {error.strerror}", "see to it that it is a file") from None
+    try:
+        _check(path, os.fstat(fd), trust)
+    except BaseException:  # closed, and raised again
+        os.close(fd)
+        raise
+    return fd
+
+
+def _check(path: str, status: os.stat_result, trust: Trust) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise Refused(f"{path} is no regular file", "name a file")
+    if status.st_uid not in trust.owners:
+        raise Refused(f"{path} belongs to uid {status.st_uid}", f"chown root {path}")
+    if status.st_mode & _SHARED:
+        who = "everybody" if status.st_mode & stat.S_IWOTH else f"group {status.st_gid}"
+        raise Refused(f"{path} is writable by {who}", f"chmod go-w {path}")
+
+
+def check_trusted_folder(path: str) -> None:
+    """As `check_trusted`, of the folder that the path is in."""
+    *way, _ = str(Path(path).absolute()).strip("/").split("/")
+    with opened_folder(way, Trust.of_process()):
+        pass

@@ -1,0 +1,272 @@
+"""Deliveries as the daemon carries them out: what programs find, what is told to them, and what goes back."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syncret.config.resources.kinds import DELIVERY
+from syncret.daemon.core.delivery.phases import Outcome
+from tests.unit.daemon.delivery.world import NAME, World, delivery, secret
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def tls(world: World, name: str = "web", **spec: Any) -> dict[str, Any]:  # noqa: ANN401  # any field
+    return delivery(name, **{"to": [{"directory": {"path": str(world.srv / "tls")}}], **spec})
+
+
+RELOAD: dict[str, Any] = {"reload": {"unit": "nginx.service"}}
+
+
+async def test_a_set_goes_live_and_a_change_follows(world: World) -> None:
+    world.write(secret(crt="1", key="1"), tls(world, **RELOAD))
+    async with world.running():
+        assert world.files() == {"crt": "1", "key": "1"}
+        assert world.ready() == ("True", "Delivered")
+        seen: list[dict[str, str]] = []
+        world.units.when_told = lambda: seen.append(world.files())
+        await world.apply(secret(crt="2", key="2"))
+        assert seen == [{"crt": "2", "key": "2"}]
+        assert world.status()["live"]["generation"] == 2
+        assert world.status()["phase"] == "Settled"
+        assert world.status()["lastReload"]["result"] == "success"
+        assert "attempt" not in world.status()
+    assert world.units.told == [("nginx.service", "reload")] * 2
+    assert world.events == [("web", "Delivered")] * 2
+
+
+async def test_what_did_not_change_is_not_touched(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    async with world.running():
+        before = (world.srv / "tls").stat(), world.status()
+        await world.look_again()
+        assert ((world.srv / "tls").stat(), world.status()) == before
+    assert len(world.units.told) == 1
+
+
+async def test_a_restart_takes_over_what_is_live(world: World) -> None:
+    world.keep_state = True
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    async with world.running():
+        inode = (world.srv / "tls").stat().st_ino
+    async with world.running():
+        assert world.status()["live"]["generation"] == 1
+    assert (world.srv / "tls").stat().st_ino == inode
+    assert len(world.units.told) == 1
+
+
+async def test_without_its_state_it_takes_over_what_is_as_wanted_and_nothing_else(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    async with world.running():
+        pass
+    async with world.running():
+        assert world.ready() == ("True", "Delivered")
+        assert len(world.units.told) == 1
+    world.write(secret(crt="2"))
+    async with world.running():
+        assert world.ready() == ("False", "StageFailed")
+        assert "holds what syncret did not write" in world.message()
+        assert world.files() == {"crt": "1"}
+
+
+async def test_a_set_that_fails_its_check_never_goes_live(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, check={"unit": "check.service"}, **RELOAD))
+    async with world.running():
+        world.units.check_code = 1
+        await world.apply(secret(crt="bad"))
+        assert world.files() == {"crt": "1"}
+        assert world.ready() == ("False", "CheckFailed")
+        assert world.status()["rejected"]["reason"] == "CheckFailed"
+        assert [each.name for each in world.srv.iterdir() if "next" in each.name] == []
+        checks = len(world.units.started)
+        await world.look_again()
+        assert len(world.units.started) == checks, "a set that was rejected is not tried again by itself"
+        world.units.check_code = 0
+        await world.refresh()
+        assert world.files() == {"crt": "bad"}
+        assert world.ready() == ("True", "Delivered")
+    assert len(world.units.told) == 2
+
+
+@pytest.mark.parametrize("on_failure", ["rollback", "keep"])
+async def test_a_reload_that_fails_brings_the_old_set_back_unless_it_is_to_stay(
+    world: World, on_failure: str
+) -> None:
+    world.write(secret(crt="1"), tls(world, onFailure=on_failure, **RELOAD))
+    async with world.running():
+        outcomes = iter([Outcome.FAILED, Outcome.DONE])
+        world.units.outcome = lambda: next(outcomes)
+        seen: list[str] = []
+        world.units.when_told = lambda: seen.append(world.files()["crt"])
+        await world.apply(secret(crt="2"))
+        if on_failure == "keep":
+            assert (world.files(), world.ready()) == ({"crt": "2"}, ("False", "ReloadFailed"))
+            assert seen == ["2"]
+        else:
+            assert (world.files(), world.ready()) == ({"crt": "1"}, ("False", "RolledBack"))
+            assert seen == ["2", "1"], "the unit has read the old set again"
+            assert world.status()["live"]["generation"] == 1
+        assert "nginx.service did not" in world.message()
+
+
+async def test_when_the_way_back_fails_too_nothing_more_is_done_until_somebody_asks(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    async with world.running():
+        world.units.outcome = lambda: Outcome.FAILED
+        await world.apply(secret(crt="2"))
+        assert world.ready() == ("False", "Broken")
+        told = len(world.units.told)
+        await world.look_again()
+        assert len(world.units.told) == told
+        world.units.outcome = lambda: Outcome.DONE
+        await world.refresh()
+        assert (world.files(), world.ready()) == ({"crt": "2"}, ("True", "Delivered"))
+
+
+async def test_a_unit_that_does_not_run_reads_the_files_when_it_starts(world: World) -> None:
+    world.units.outcome = lambda: Outcome.NOT_RUNNING
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    async with world.running():
+        assert world.ready() == ("True", "Delivered")
+
+
+async def test_a_reload_that_nobody_may_ask_for_stays_owed(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    world.units.outcome = lambda: Outcome.NOT_ASKED
+    async with world.running():
+        assert world.files() == {"crt": "1"}
+        assert world.ready() == ("False", "ReloadFailed")
+        assert world.status()["phase"] == "Swapped"
+        world.units.outcome = lambda: Outcome.DONE
+        await world.look_again()
+        assert world.ready() == ("True", "Delivered")
+    assert len(world.units.told) >= 2
+
+
+async def test_several_deliveries_of_one_unit_are_told_of_once(world: World) -> None:
+    for number in range(5):
+        name = f"d{number}"
+        path = {"directory": {"path": str(world.srv / name)}}
+        world.write(delivery(name, to=[path], **RELOAD))
+    world.write(secret(crt="1"))
+    async with world.running():
+        world.units.told.clear()
+        seen: list[set[str]] = []
+        world.units.when_told = lambda: seen.append({world.files(f"d{number}")["crt"] for number in range(5)})
+        await world.apply(secret(crt="2"))
+        assert seen == [{"2"}]
+
+
+async def test_a_source_that_is_missing_leaves_what_is_live(world: World) -> None:
+    world.write(secret(crt="1", key="1"), tls(world, sources=[{"secret": "tls", "keys": ["crt", "key"]}]))
+    async with world.running():
+        await world.apply(secret(crt="2"))
+        assert world.ready() == ("False", "SourceMissing")
+        assert world.files() == {"crt": "1", "key": "1"}
+        await world.apply(secret(crt="2", key="2"))
+        assert world.ready() == ("True", "Delivered")
+        assert world.files() == {"crt": "2", "key": "2"}
+
+
+def _edit(path: Path) -> None:
+    path.chmod(0o600)
+    path.write_text("edited")
+
+
+def _open_to_all(path: Path) -> None:
+    path.chmod(0o644)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        pytest.param(_edit, id="edited"),
+        pytest.param(Path.unlink, id="removed"),
+        pytest.param(_open_to_all, id="mode"),
+    ],
+)
+async def test_what_somebody_touched_is_mended_and_told(world: World, harm: Callable[[Path], object]) -> None:
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    async with world.running():
+        harm(world.srv / "tls" / "crt")
+        await world.look_again()
+        assert world.files() == {"crt": "1"}
+        assert (world.srv / "tls" / "crt").stat().st_mode & 0o777 == 0o400
+        assert ("web", "Repaired") in world.events
+    assert len(world.units.told) == 2
+
+
+async def test_whoever_touches_it_again_and_again_is_not_fought_for_ever(world: World) -> None:
+    world.write(secret(crt="1"), tls(world))
+    async with world.running():
+        for _ in range(4):
+            (world.srv / "tls" / "crt").unlink()
+            await world.look_again()
+        assert world.ready() == ("False", "Contended")
+        assert world.files() == {}
+
+
+async def test_files_and_variables_are_made_of_keys(world: World) -> None:
+    targets = [
+        {"file": {"path": str(world.srv / "pgpass"), "template": "db:{{ .password }}"}},
+        {"envFile": {"path": str(world.srv / "env"), "names": {"password": "PGPASSWORD"}}},
+    ]
+    world.write(secret(password="p4ss word"), delivery(to=targets))
+    async with world.running():
+        assert (world.srv / "pgpass").read_text() == "db:p4ss word"
+        assert 'PGPASSWORD="p4ss word"' in (world.srv / "env").read_text()
+        assert [each["type"] for each in world.status()["targets"]] == ["file", "file"]
+
+
+async def test_a_manifest_that_others_can_write_runs_nothing_and_delivers_nothing(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    (world.manifests / "Delivery-web.json").chmod(0o664)
+    async with world.running():
+        assert world.ready() == ("False", "Refused")
+        assert "spec.reload: not run:" in world.message()
+        assert f"chmod go-w {world.manifests}/Delivery-web.json" in world.message()
+        assert world.files() == {}
+        (world.manifests / "Delivery-web.json").chmod(0o644)
+        await world.look_again()
+        assert world.ready() == ("True", "Delivered")
+
+
+async def test_one_path_is_one_deliverys(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, "a"), tls(world, "b"))
+    async with world.running():
+        refs = [DELIVERY.ref("default", name) for name in ("a", "b")]
+        assert sorted(map(world.ready, refs)) == [("False", "Refused"), ("True", "Delivered")]
+
+
+async def test_a_suspended_delivery_leaves_all_as_it_is(world: World) -> None:
+    world.write(secret(crt="1"), tls(world))
+    async with world.running():
+        await world.apply(tls(world, suspend=True), secret(crt="2"))
+        assert world.files() == {"crt": "1"}
+        assert world.ready() == ("True", "Suspended")
+        await world.apply(tls(world))
+        assert world.files() == {"crt": "2"}
+
+
+@pytest.mark.parametrize(("policy", "left"), [("Retain", {"crt": "1"}), ("Delete", {})])
+async def test_what_is_live_when_the_object_goes(world: World, policy: str, left: dict[str, str]) -> None:
+    world.write(secret(crt="1"), tls(world, deletionPolicy=policy))
+    async with world.running():
+        stored = world.engine.inventory.get(NAME)
+        assert stored is not None
+        await world.home.delete(stored)
+        await world.settle()
+        assert world.engine.inventory.get(NAME) is None
+        assert world.files() == left
+
+
+async def test_a_plan_writes_nothing_and_runs_nothing(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, check={"unit": "check.service"}, **RELOAD))
+    async with world.running(dry=True, once=True):
+        pass
+    assert (world.files(), world.units.told, world.units.started) == ({}, [], [])
