@@ -16,6 +16,8 @@ import pytest
 from tests.support.debian import ROOT
 from tests.support.wheel import ROOMS, build_dist
 
+pytestmark = pytest.mark.slow  # it is built
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
@@ -98,7 +100,6 @@ def test_files_that_the_description_names_are_in_the_source_distribution(
     assert named - source - folders == set()
 
 
-@pytest.mark.slow
 def test_equal_sources_give_equal_bytes(built: tuple[Path, Path], tmp_path: Path) -> None:
     """Whatever the umask, the time, the zone and the order in which the file system lists names."""
     mask = os.umask(0o077)

@@ -12,9 +12,12 @@ from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.outcome import settle, wait_or_go_on
 from tests.suites.corpus.runners.renderings import Rendering, mismatches, rendering
 
-pytestmark = pytest.mark.conformance(
-    lane="syncret template", files=("gotemplate.json", "sprig.json"), groups=("cases",), sample=40
-)
+pytestmark = [
+    pytest.mark.conformance(
+        lane="syncret template", files=("gotemplate.json", "sprig.json"), groups=("cases",), sample=40
+    ),
+    pytest.mark.slow,  # each case is a process; `test_functions.py` runs them all in one
+]
 
 
 @pytest.fixture(scope="module")

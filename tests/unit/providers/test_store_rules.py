@@ -20,7 +20,7 @@ REGISTRY = Registry()
 TABLE: Document = {
     name: entry
     for table in Path(__file__).parent.glob("store_rules_*.yaml")
-    for name, entry in yaml.safe_load(table.read_text(encoding="utf-8")).items()
+    for name, entry in yaml.load(table.read_text(encoding="utf-8"), yaml.CSafeLoader).items()
 }
 PROVIDERS = sorted(name for name in TABLE if not name.startswith("."))
 

@@ -38,10 +38,10 @@ OBJECTS: Final = "[" + ",".join(['{"a":[1,2,3]}'] * 5000) + "]"
 GROWS: Final = [{"regexp": {"source": f"\\pL{{{50 + number}}}", "target": "y"}} for number in range(100)]
 
 
-def ended(function: Callable[[Work], object]) -> str:
-    """How it ends with the budget of the default settings."""
+def ended(function: Callable[[Work], object], seconds: float = 0.2) -> str:
+    """How it ends with the memory of the default settings, and a fifth of their steps."""
     with pytest.raises(OverBudget) as caught:
-        function(Work())
+        function(Work(seconds=seconds))
     return str(caught.value)
 
 
@@ -93,7 +93,7 @@ def test_json_is_paid_for_before_it_is_read() -> None:
     lists = "[" + "[]," * 2_000_000 + "1]"
     assert TIME in ended(lambda work: gojson.unmarshal(lists, work))
     members = "{" + '"a":{},' * 400_000 + '"b":1}'
-    assert MEMORY in ended(lambda work: gojson.to_secret_map(members, work))
+    assert MEMORY in ended(lambda work: gojson.to_secret_map(members, work), seconds=1.0)
 
 
 def rewrites(*operations: Mapping[str, Any]) -> ExternalSecretSpec:
@@ -148,7 +148,7 @@ def assembled(spec: ExternalSecretSpec, values: Mapping[str, bytes]) -> Callable
 )
 def test_a_map(operations: list[dict[str, Any]], values: Mapping[str, bytes], place: str) -> None:
     with pytest.raises(SyncError) as caught:
-        assembled(rewrites(*operations), values)(Work())
+        assembled(rewrites(*operations), values)(Work(seconds=0.2))
     message = str(caught.value)
     assert message.startswith(f"spec.dataFrom[0]: {place}")
     assert TIME in message or MEMORY in message or "templateTime" in message
@@ -169,7 +169,8 @@ def test_the_entry_that_uses_up_the_budget_is_named() -> None:
     message = ended(
         lambda work: assemble(
             spec, dict.fromkeys(needs(spec), SecretBytes(value)), work, transform=lambda _: str
-        )
+        ),
+        seconds=1.0,
     )
     assert message == "spec.data[4]: the object makes more data than workMemory allows"
 

@@ -66,7 +66,7 @@ def test_settings_can_be_uncommented(tmp_path: Path, group: type[Group]) -> None
     file = tmp_path / "syncret.yaml"
     file.write_text(re.sub(r"^( *)#(?! )", r"\1", text, flags=re.MULTILINE))
     assert load_group(group(), file, {}, []) == group()
-    written = yaml.safe_load(file.read_text())
+    written = yaml.load(file.read_text(), yaml.CSafeLoader)
     for setting in describe(group):
         reduce(lambda mapping, key: mapping[key], setting.name.split("."), written)
 
@@ -79,7 +79,7 @@ def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_crds_of_all_our_kinds(capsys: pytest.CaptureFixture[str]) -> None:
     code, text, _ = run(capsys, "crds")
-    documents = {each["metadata"]["name"]: each for each in yaml.safe_load_all(text)}
+    documents = {each["metadata"]["name"]: each for each in yaml.load_all(text, yaml.CSafeLoader)}
     assert code == 0
     assert {"externalsecrets.external-secrets.io", "uuids.generators.external-secrets.io"} <= documents.keys()
     spec = documents["clustersecretstores.external-secrets.io"]["spec"]
@@ -133,7 +133,9 @@ def test_what_the_operator_installs_for_a_configuration(
     file = tmp_path / "config.yaml"
     file.write_text(CONFIGURED)
     code, text, _ = run(capsys, "manifests", "-f", str(file), *IMAGE)
-    documents = {(each["kind"], each["metadata"]["name"]): each for each in yaml.safe_load_all(text)}
+    documents = {
+        (each["kind"], each["metadata"]["name"]): each for each in yaml.load_all(text, yaml.CSafeLoader)
+    }
     assert code == 0
     core = documents["Deployment", "external-secrets"]
     assert core["metadata"]["namespace"] == "secrets"
@@ -180,7 +182,9 @@ def test_a_bundle_is_written_into_an_empty_folder(tmp_path: Path, capsys: pytest
     folder = tmp_path / "a" / "bundle"
     code, out, _ = run(capsys, "operator", *IMAGE, "--bundle", str(folder))
     assert (code, out) == (0, "")
-    annotations = yaml.safe_load((folder / "metadata" / "annotations.yaml").read_text())["annotations"]
+    annotations = yaml.load((folder / "metadata" / "annotations.yaml").read_text(), yaml.CSafeLoader)[
+        "annotations"
+    ]
     assert annotations["operators.operatorframework.io.bundle.package.v1"] == "syncret-operator"
     code, _, err = run(capsys, "operator", *IMAGE, "--bundle", str(folder))
     assert code == 2
@@ -191,7 +195,7 @@ def test_a_bundle_is_written_into_an_empty_folder(tmp_path: Path, capsys: pytest
 
 def test_crds_with_flags(capsys: pytest.CaptureFixture[str]) -> None:
     code, text, _ = run(capsys, "crds", "--serve-v1beta1", "--compat")
-    documents = {each["metadata"]["name"]: each for each in yaml.safe_load_all(text)}
+    documents = {each["metadata"]["name"]: each for each in yaml.load_all(text, yaml.CSafeLoader)}
     assert (code, "x-kubernetes-validations" in text) == (0, False)
     versions = documents["externalsecrets.external-secrets.io"]["spec"]["versions"]
     assert [(each["name"], each["served"]) for each in versions] == [("v1", True), ("v1beta1", True)]
@@ -305,7 +309,7 @@ def manifests(capsys: pytest.CaptureFixture[str], *flags: str) -> dict[str, list
     code, text, error = run(capsys, "manifests", *IMAGE, *flags)
     assert (code, error) == (0, "")
     found: dict[str, list[Document]] = {}
-    for each in yaml.safe_load_all(text):
+    for each in yaml.load_all(text, yaml.CSafeLoader):
         found.setdefault(each["kind"], []).append(each)
     return found
 

@@ -216,9 +216,9 @@ async def test_one_store_that_hangs_leaves_the_other_nine_on_time(clock: Clock) 
     managers["s0"].gate.clear()
     objects = [(name, f"k{number}") for name in managers for number in range(50)]
     async with running(managers, clock, objects) as reading:
-        await asyncio.sleep(299)
+        await asyncio.sleep(119)
         for name in list(managers)[1:]:
-            assert len(reading.late[name]) == 50 * 5
+            assert len(reading.late[name]) == 50 * 2
             assert max(reading.late[name]) < 0.1
         assert managers["s0"].most_busy <= 128
 
@@ -237,8 +237,8 @@ async def test_no_number_of_stores_that_hang_makes_the_others_late(
     objects = [(name, f"k{number}") for name in managers for number in range(40)]
     limits = {"workers": 32, "store_workers": 16, "store_waits": 128}
     async with running(managers, clock, objects, period=2.0, **limits) as reading:
-        await asyncio.sleep(119)
-        assert len(reading.late["well"]) == 40 * 60
+        await asyncio.sleep(39)
+        assert len(reading.late["well"]) == 40 * 20
         assert max(reading.late["well"]) < 1.9
 
 
@@ -248,8 +248,8 @@ async def test_objects_that_also_read_from_a_store_that_hangs_delay_no_others(cl
     managers["well"].delay = 0.05
     objects = [(name, f"k{number}") for number in range(100) for name in ("well+hung", "well")]
     async with running(managers, clock, objects, period=2.0, store_workers=16) as reading:
-        await asyncio.sleep(119)
-        assert len(reading.late["well"]) == 100 * 60
+        await asyncio.sleep(39)
+        assert len(reading.late["well"]) == 100 * 20
         assert max(reading.late["well"]) < 1.9
 
 

@@ -41,7 +41,7 @@ def exported(capsys: pytest.CaptureFixture[str], *arguments: str) -> Objects:
     """The objects that `syncret export manifests` prints, without what each way labels as it likes."""
     assert main(["export", "manifests", *IMAGE, *arguments]) == 0
     found: dict[tuple[str, str], Document] = {}
-    for each in yaml.safe_load_all(capsys.readouterr().out):
+    for each in yaml.load_all(capsys.readouterr().out, yaml.CSafeLoader):
         each["metadata"].pop("labels", None)
         found[each["kind"], each["metadata"]["name"]] = each
     return found
