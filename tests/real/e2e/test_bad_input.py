@@ -255,7 +255,7 @@ def test_the_daemon_cannot_be_asked(tmp_path: Path, manifests: Path, which: str)
             "socket is a file": (["--set", f"socket={tmp_path}/file"], "is not a socket (remove it"),
         }[which]
         with daemon(tmp_path, manifests, *more, ready=False) as process:
-            assert process.process.wait(20) == 3
+            assert process.process.wait(60) == 3
     assert part in process.stderr
     tame(process.stderr)
 

@@ -192,18 +192,18 @@ def test_two_daemons_do_not_share(tmp_path: Path, running: Daemon, manifests: Pa
     (tmp_path / "second").mkdir()
     state, out = str(tmp_path / "state.db"), str(tmp_path / "out")
     with daemon(tmp_path / "second", manifests, "--state", state, ready=False) as second:
-        assert second.process.wait(10) == 3
+        assert second.process.wait(60) == 3
         assert f"{state}: another syncret uses this state file (stop it" in second.stderr
     with daemon(tmp_path / "second", manifests, "--output-dir", out, ready=False) as second:
-        assert second.process.wait(10) == 3
+        assert second.process.wait(60) == 3
         assert f"{out}: another syncret writes to this folder (stop it" in second.stderr
     listen = "{}:{}".format(*running.address)
     with daemon(tmp_path / "second", manifests, "--listen", listen, ready=False) as second:
-        assert second.process.wait(10) == 3
+        assert second.process.wait(60) == 3
         assert f"{listen}: " in second.stderr
         assert "Traceback" not in second.stderr
     with daemon(tmp_path / "second", manifests, "--set", f"socket={running.socket}", ready=False) as second:
-        assert second.process.wait(10) == 3
+        assert second.process.wait(60) == 3
         assert "another daemon listens there (stop it" in second.stderr
     assert running.ask("status").returncode == 0
 

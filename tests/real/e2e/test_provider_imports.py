@@ -59,7 +59,7 @@ def test_a_daemon_with_one_vault_store_has_no_other_providers_sdk(tmp_path: Path
         try:
             until(lambda: "the first pass is done" in log.read_text(), "the first pass done")
             os.kill(process.pid, signal.SIGTERM)
-            assert process.wait(20) == 0, log.read_text()
+            assert process.wait(60) == 0, log.read_text()
         finally:
             process.kill()
             process.wait()

@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Generator, Iterator, Sequence
 from copy import deepcopy
+from itertools import product
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -87,15 +88,18 @@ def scenario(api: KubeApi, namespace: str) -> Generator[Scenario]:
     scenario.sweep()
 
 
+def each_right(documents: Sequence[Document]) -> Iterator[tuple[str, str, str]]:
+    """Verb, group and resource of each right of the daemon's account."""
+    for role in of_the_daemon(documents):
+        for rule in role["rules"]:
+            yield from product(rule["verbs"], rule["apiGroups"], rule["resources"])
+
+
 def granted(documents: Sequence[Document]) -> set[tuple[str, str, str]]:
-    """Verb, group and resource of each right; of those to read, `watch` alone."""
+    """The rights that a daemon must use; of those to read, `watch` alone."""
     return {
         (verb, group, resource)
-        for role in of_the_daemon(documents)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
+        for verb, group, resource in each_right(documents)
         if not resource.endswith("/finalizers")  # the server asks for this one itself, at admission
         and (verb == "watch" or verb not in READ)
     }
@@ -266,7 +270,7 @@ def test_the_container_starts_and_answers_its_probes(api: KubeApi, namespace: st
 
             until(answers, path)
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.communicate()

@@ -159,7 +159,7 @@ def test_it_fits_a_terminal_of_80_columns(api: KubeApi, namespace: str, kubeconf
     except OSError:
         pass  # the other end is closed
     os.close(ours)
-    assert process.wait(20) == 1
+    assert process.wait(60) == 1
     lines = shown.decode().replace("\r\n", "\n").splitlines()
     assert any("finalizers" in line for line in lines)
     assert max(map(len, lines)) <= 80, shown.decode()

@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
@@ -17,7 +17,7 @@ from syncret.daemon.install.render import render
 from syncret.providers.registry import Registry
 from tests.real.e2e.process import SYNCRET, environment, free_port, until
 from tests.real.kubernetes.installed import apply, place
-from tests.real.kubernetes.test_installation import IMAGE, RIGHTS, account_with, of_the_daemon
+from tests.real.kubernetes.test_installation import IMAGE, RIGHTS, account_with, each_right, of_the_daemon
 from tests.real.kubernetes.test_webhook import probed
 from tests.support.servers.kube import crds
 from tests.support.servers.kube.running import KubeApi
@@ -111,7 +111,7 @@ def running(api: KubeApi, wanted: Installation, token: str, folder: Path, name: 
     try:
         yield health
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.communicate()
@@ -125,17 +125,6 @@ def asked(api: KubeApi, wanted: Installation, account: str = "") -> list[tuple[s
         for each in requests
         if each.resource and each.group != "authorization.k8s.io"
     ]
-
-
-def granted(rights: Sequence[Document]) -> set[tuple[str, str, str]]:
-    return {
-        (verb, group, resource)
-        for role in of_the_daemon(rights)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
 
 
 def converts(api: KubeApi) -> Document:
@@ -158,7 +147,7 @@ def test_the_rights_are_enough_and_each_is_used(api: KubeApi, namespace: str, tm
         assert trusts(api)
     requests = asked(api, wanted)
     assert [each for each in requests if each[3] >= 400] == []
-    assert {each[:3] for each in requests} == granted(rights) - EVENTS
+    assert {each[:3] for each in requests} == set(each_right(rights)) - EVENTS
     service = converts(api)
     assert (service["namespace"], service["name"]) == (namespace, f"{wanted.name}-webhook")
 
@@ -188,7 +177,7 @@ def test_inside_the_controller_its_rights_are_enough(api: KubeApi, namespace: st
         for each in rights
         if (each["kind"], each["metadata"]["name"]) == ("ClusterRole", f"{wanted.name}-webhook")
     )
-    assert granted([role, *(each for each in rights if each["kind"].endswith("Binding"))]) <= {
+    assert set(each_right([role, *(each for each in rights if each["kind"].endswith("Binding"))])) <= {
         each[:3] for each in requests
     }
 

@@ -50,7 +50,7 @@ def test_the_command_installs_in_the_namespace_that_is_chosen(
         )
     finally:
         process.send_signal(signal.SIGTERM)
-        code = process.wait(20)
+        code = process.wait(60)
     told = (tmp_path / "log").read_text()
     assert code == 0, told
     assert f'"namespace": "{namespace}-operand"' in told

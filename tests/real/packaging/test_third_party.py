@@ -133,7 +133,7 @@ def test_it_is_explained(place: Place) -> None:
         done = place.run("syncret", "explain", "es/words", "--socket", socket)
         assert re.search(r"^words +Words/two ", done.stdout, re.MULTILINE), done.stdout + done.stderr
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()

@@ -8,6 +8,8 @@ from typing import Final
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each is a process
+
 INTERRUPTED: Final = """
 import atexit, os, sys
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 BAD = "apiVersion: v1\nkind: Secretz\nmetadata: {name: x}\n"
+pytestmark = pytest.mark.slow  # each is a process
+
 SYNCRET = (sys.executable, "-c", "import sys; from syncret.daemon.cli.main import main; sys.exit(main())")
 
 
