@@ -1,17 +1,47 @@
-"""For the whole run: what was collected stays, so the garbage collector has no work with it."""
+"""What a run of thousands of tests would spend most on: the garbage collector, and the watch for hangs."""
 
+import faulthandler
 import gc
+import os
+import time
+from collections.abc import Generator
+from typing import Final
 
 import pytest
 
+HANGS: Final = 60.0
+"""Seconds after which a test is taken to hang, where the command line has no `faulthandler_timeout`."""
 
-def pytest_configure() -> None:
+_STDERR: Final = pytest.StashKey[int]()
+_WATCHED: Final = pytest.StashKey[float]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_STDERR] = os.dup(2)  # before it is captured
     gc.disable()
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Each of ten thousand items would be looked at again and again: a fifth of the run's time."""
-    del session
+def pytest_collection_finish() -> None:
+    """Leave alone what was collected: to look at it again and again was a fifth of the run."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 10)
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Print where it hangs, a minute or two after; pytest's own watch makes a thread for each test."""
+    config, now = item.config, time.monotonic()
+    if (
+        not float(config.getini("faulthandler_timeout") or 0)
+        and now > config.stash.get(_WATCHED, 0.0) + HANGS
+    ):
+        config.stash[_WATCHED] = now
+        faulthandler.dump_traceback_later(2 * HANGS, file=config.stash[_STDERR])
+    return (yield)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _WATCHED in config.stash:
+        faulthandler.cancel_dump_traceback_later()
+    os.close(config.stash[_STDERR])
