@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """Leave alone what was collected: to look at it again and again was a fifth of the run."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 10)
+    gc.set_threshold(5_000, 10, 10)
     gc.enable()
 
 

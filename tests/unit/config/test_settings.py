@@ -83,8 +83,8 @@ def test_a_file_may_say_it_in_its_own_types(tmp_path: Path) -> None:
         pytest.param(
             "requestsPerSecond: 0\n",
             {},
-            "FILE:1: requestsPerSecond: must be a number above 0 (Calls per second to one store; "
-            "`syncret.dev/requests-per-second` overrides it.)",
+            "FILE:1: requestsPerSecond: must be a number above 0 (Calls per second to one store; fewer, if "
+            "its vendor publishes a lower limit. `syncret.dev/requests-per-second` overrides both.)",
             id="file-zero",
         ),
         pytest.param(
