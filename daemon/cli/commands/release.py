@@ -2,14 +2,18 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
-from syncret.config.errors import Severity
-from syncret.config.manifests.loader import load
+from syncret.config.errors import Problem, Severity
+from syncret.config.manifests.loader import LoadedDocument, load, unreadable
+from syncret.config.meta import Document
 from syncret.config.text.yaml_values import Limits
+from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_problem, print_yaml
+from syncret.daemon.cli.terminal import print_text
 from syncret.daemon.release.compiler import declared, parse, rendered, resolved
 from syncret.daemon.release.documents import API_VERSION, spec_of
 from syncret.daemon.release.findings import Reported
@@ -28,19 +32,70 @@ def run(options: Namespace) -> int:
         return _skeleton(options)
     if options.action == "lint":
         return _lint(options)
-    parsed = parse(load(options.file, LIMITS), strict=options.strict)
+    try:
+        return _render(options)
+    except _RefusedError as error:
+        message, hint = error.args
+        print_problem(sys.stderr, "release", Problem(path="", message=message, hint=hint))
+        return INVALID
+
+
+def _render(options: Namespace) -> int:
+    if options.encrypt_to and options.output_dir is None:
+        raise _RefusedError("--encrypt-to needs --output-dir", "encrypted manifests are files")
+    parsed = parse(_loaded(options), strict=options.strict)
     if parsed.tags:
         from syncret.daemon.cli.releasing.tag_sources import answers
 
         parsed = resolved(parsed, answers(parsed, options.resolve))
     result = rendered(parsed)
+    written = _written(options, result.items) if options.output_dir is not None and result.items else []
     if options.output == "json":
         print_json(report(parsed, result, show_values=options.show_values), indent=2)
-    else:
-        _print_problems(problems_of(parsed))
+        return _exit_code(parsed)
+    _print_problems(problems_of(parsed))
+    for path in written:
+        print_text(sys.stdout, printable(path))
+    if options.output_dir is None:
         for item in shown(result.items, show_values=options.show_values):
             print_yaml(item)
     return _exit_code(parsed)
+
+
+class _RefusedError(Exception):
+    """The files cannot be written: a message, and a hint."""
+
+
+def _loaded(options: Namespace) -> list[LoadedDocument]:
+    """The documents; those in SOPS's format are decrypted."""
+    loaded = load(options.file, LIMITS)
+    if any(each.document is not None and "sops" in each.document for each in loaded):
+        from syncret.daemon.cli.releasing.encrypted_files import decrypted
+
+        return decrypted(loaded, options.identity)
+    return loaded
+
+
+def _written(options: Namespace, items: Sequence[Document]) -> list[str]:
+    """The paths of the files that were written. Raises _RefusedError."""
+    from syncret.daemon.cli.releasing import output_folder
+    from syncret.daemon.cli.releasing.age import AgeError
+
+    folder = Path(options.output_dir)
+    secrets = output_folder.plain_secrets(items)
+    if secrets and not options.encrypt_to and not options.show_values:
+        message = f"the Secret {secrets[0]} holds values, which no file gets in plain text unless asked for"
+        raise _RefusedError(message, "add --encrypt-to RECIPIENT, or --show-values")
+    try:
+        files = output_folder.rendered(items, options.encrypt_to)
+        output_folder.write(folder, files)
+    except AgeError as error:
+        raise _RefusedError(error.message, error.hint) from None
+    except (OSError, ValueError) as error:
+        problem = unreadable(error)
+        message = problem.message.replace("cannot be read", "cannot be written")
+        raise _RefusedError(f"--output-dir: {message}", problem.hint) from None
+    return [str(folder / name) for name in files]
 
 
 def _exit_code(parsed: Parsed) -> int:
@@ -56,7 +111,7 @@ def _print_problems(found: Iterable[Reported]) -> None:
 
 def _skeleton(options: Namespace) -> int:
     """The values file of a module; its own mistakes refuse it."""
-    module = declared(load(options.file, LIMITS))
+    module = declared(_loaded(options))
     problems = module.problems
     _print_problems(problems)
     if any(each.problem.fatal for each in problems):
@@ -67,7 +122,7 @@ def _skeleton(options: Namespace) -> int:
 
 def _lint(options: Namespace) -> int:
     """Warnings about fields that should be sensitive."""
-    module = declared(load(options.file, LIMITS))
+    module = declared(_loaded(options))
     linter = Linter(module.findings)
     values = spec_of(module.documents.release).get("values")
     linter.check(module.config, values)

@@ -23,6 +23,7 @@ def add_release(commands: Commands) -> None:
         "lint      plain fields that look sensitive; exit code 0, with --strict 2 if there are any",
         "syncret release -f module.yaml -f values.yaml -f platform.yaml",
         "syncret release -f module.yaml -f values.yaml --resolve env,file --show-values",
+        "syncret release -f module.yaml -f values.enc.yaml --output-dir deploy --encrypt-to age1...",
         "syncret release skeleton -f module.yaml > values.yaml",
         "syncret release lint --strict -f module.yaml",
     )
@@ -47,6 +48,26 @@ def add_release(commands: Commands) -> None:
         default=[],
         metavar="KINDS",
         help=f"resolve tags of these kinds: {','.join(_TAGS)} (default: none)",
+    )
+    command.add_argument(
+        "--output-dir",
+        metavar="DIR",
+        help="write a file for each manifest, with mode 0600, instead of printing them; "
+        "values need --encrypt-to or --show-values",
+    )
+    command.add_argument(
+        "--encrypt-to",
+        action="append",
+        default=[],
+        metavar="RECIPIENT",
+        help="encrypt Secrets in SOPS's format for this recipient of age; may be repeated",
+    )
+    command.add_argument(
+        "--identity",
+        default="",
+        metavar="WHERE",
+        help="the identity of age that decrypts files in SOPS's format: a file, or a tag "
+        "(default: the variables SOPS_AGE_KEY, SOPS_AGE_KEY_FILE)",
     )
     command.add_argument("--strict", action="store_true", help="refuse every literal value, tags too")
 

@@ -5,7 +5,7 @@ import stat
 from base64 import b64decode
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, member
@@ -13,9 +13,9 @@ from syncret.config.resources.kinds import CLUSTER_SECRET_STORE
 from syncret.config.spelling import did_you_mean, keys_hint
 from syncret.daemon.release.compiler import Refusal
 from syncret.daemon.release.documents import Documents
-from syncret.daemon.release.model import Field, Tag
+from syncret.daemon.release.model import Tag
 from syncret.daemon.release.parsed import Parsed
-from syncret.daemon.release.platform import STORES
+from syncret.daemon.release.platform import STORES, Policy
 from syncret.providers.contract import SecretBytes
 
 LARGEST: Final = 1024 * 1024
@@ -29,24 +29,41 @@ _DEFAULT: Final = "default"
 Answer = SecretBytes | Refusal
 
 
+class Asked(NamedTuple):
+    """A tag whose value is wanted, and the file that it stands in."""
+
+    label: str
+    tag: Tag
+    file: str
+
+
 def answers(parsed: Parsed, allowed: Collection[str]) -> dict[str, Answer]:
-    """What the source of each tag answers, by the label of the field."""
+    """What the source of each tag of a release answers, by the label of the field."""
+    asked = [Asked(field.label, tag, field.user.given.file) for field, tag in parsed.tags]
+    return answered(asked, parsed.documents, parsed.policy, allowed)
+
+
+def answered(
+    asked: Iterable[Asked], documents: Documents, policy: Policy, allowed: Collection[str]
+) -> dict[str, Answer]:
+    """What the sources of tags answer, by their labels; kinds that are not allowed are not asked."""
     found: dict[str, Answer] = {}
-    from_stores: list[tuple[Field, Tag]] = []
-    for field, tag in parsed.tags:
+    from_stores: list[Asked] = []
+    for each in asked:
+        label, tag, file = each
         if tag.kind not in allowed:
             message, hint = f"@{tag.kind} is not resolved unless asked for", f"add --resolve {tag.kind}"
-            found[field.label] = Refusal(message, hint, is_mistake=True)
+            found[label] = Refusal(message, hint, is_mistake=True)
         elif tag.kind == "env":
-            found[field.label] = _of_environment(tag)
+            found[label] = _of_environment(tag)
         elif tag.kind == "file":
-            found[field.label] = _of_file(tag, field.user.given.file)
+            found[label] = _of_file(tag, file)
         elif tag.source == "k8s":
-            found[field.label] = _of_secret(tag, parsed.documents)
+            found[label] = _of_secret(tag, documents)
         else:
-            from_stores.append((field, tag))
+            from_stores.append(each)
     if from_stores:
-        found.update(_of_stores(from_stores, parsed))
+        found.update(_of_stores(from_stores, documents, policy))
     return found
 
 
@@ -106,16 +123,16 @@ def _name(document: Document) -> str:
     return str(member(document, "metadata").get("name"))
 
 
-def _store(tag: Tag, parsed: Parsed) -> Document | Refusal:
+def _store(tag: Tag, documents: Documents, policy: Policy) -> Document | Refusal:
     """The document of the store that a tag is read from."""
-    stores = [each for each in parsed.documents.others if each.get("kind") in STORES]
+    stores = [each for each in documents.others if each.get("kind") in STORES]
     kinds: tuple[str, ...] = STORES
     name = tag.store
     if not name:
-        if parsed.policy.store is None:
+        if policy.store is None:
             hint = "add store=NAME, or a Platform with secretStoreRef"
             return Refusal("no store is named, and the platform has none", hint, is_mistake=True)
-        name, kinds = str(parsed.policy.store["name"]), (str(parsed.policy.store["kind"]),)
+        name, kinds = str(policy.store["name"]), (str(policy.store["kind"]),)
     found = [each for each in stores if _name(each) == name and each.get("kind") in kinds]
     if not found:
         hint = did_you_mean(name, [_name(each) for each in stores]) or "give its manifest with -f"
@@ -123,30 +140,30 @@ def _store(tag: Tag, parsed: Parsed) -> Document | Refusal:
     return found[0]
 
 
-def _of_stores(fields: Iterable[tuple[Field, Tag]], parsed: Parsed) -> Mapping[str, Answer]:
+def _of_stores(asked: Iterable[Asked], documents: Documents, policy: Policy) -> Mapping[str, Answer]:
     from syncret.config.settings_layers import DEFAULTS
     from syncret.daemon.one_read import Unread, Wanted, read_values  # the engine: only where a tag needs it
     from syncret.providers.registry import Registry
 
     found: dict[str, Answer] = {}
     wanted: dict[str, Wanted] = {}
-    for field, tag in fields:
-        store = _store(tag, parsed)
+    for label, tag, _ in asked:
+        store = _store(tag, documents, policy)
         if isinstance(store, Refusal):
-            found[field.label] = store
+            found[label] = store
             continue
         own: Json = member(store, "metadata").get("namespace")
-        namespace = own if isinstance(own, str) and own else parsed.documents.namespace or _DEFAULT
+        namespace = own if isinstance(own, str) and own else documents.namespace or _DEFAULT
         ref = {"name": _name(store), "kind": store["kind"]}
-        wanted[field.label] = Wanted(ref, namespace, tag.path, tag.key)
+        wanted[label] = Wanted(ref, namespace, tag.path, tag.key)
     objects = [
         {
             **each,
-            "metadata": {"namespace": parsed.documents.namespace or _DEFAULT, **member(each, "metadata")},
+            "metadata": {"namespace": documents.namespace or _DEFAULT, **member(each, "metadata")},
         }
         if each.get("kind") != CLUSTER_SECRET_STORE.kind
         else each
-        for each in parsed.documents.others
+        for each in documents.others
     ]
     values = read_values(objects, list(wanted.values()), DEFAULTS, Registry()) if wanted else []
     for label, value in zip(wanted, values, strict=True):
