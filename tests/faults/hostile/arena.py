@@ -37,8 +37,8 @@ SILENT: Final = 8.0
 LARGEST: Final = 900.0
 """MiB over its base with which a daemon is killed, before it takes all that the machine has."""
 WEIGHED_EVERY: Final = 0.02
-DRAIN: Final = 20.0
-"""Seconds that a stop may take: drainTimeout."""
+DRAIN: Final = 21.0
+"""Seconds that a stop may take: drainTimeout, and one to end in."""
 
 
 @dataclass(slots=True)
