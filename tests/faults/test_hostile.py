@@ -18,7 +18,7 @@ from tests.faults.hostile.table import CASES, FLAWS
 pytestmark = pytest.mark.slow
 
 LONGEST_GAP: Final = 5.0
-OLDEST: Final = 20.0
+OLDEST: Final = 40.0
 """Seconds; an honest object is due every two."""
 LARGEST: Final = 200.0
 """MiB over what the daemon takes without the manifest."""
