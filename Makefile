@@ -104,6 +104,11 @@ oracle: $(DEV_READY) ## The engine against the operator's own Go packages (ORACL
 differential: $(DEV_READY) ## The same manifests to the operator and to us: what comes of them is equal; a takeover changes nothing (needs Go)
 	$(BIN)/python -m pytest -q -m differential -o faulthandler_timeout=1200 tests/real/differential $(TEST)
 
+# One store each, on the servers that our providers are tested on; its program is built as above.
+.PHONY: peer-providers
+peer-providers: $(DEV_READY) ## The operator's own providers, with the vendors' clients, find on our servers what ours find (needs Go)
+	$(BIN)/python -m pytest -q -m differential -o faulthandler_timeout=1200 tests/real/peers $(TEST)
+
 SECONDS ?= 600
 .PHONY: fuzz
 fuzz: $(DEV_READY) ## Damaged manifests, paths, templates and answers, for SECONDS=600 (SEED=N repeats a run; cases that fail go to build/fuzz)

@@ -50,6 +50,7 @@ class RestHarness(HoldsText, Generic[S]):
     """A store of one provider, on a server that the test owns."""
 
     provider: str
+    lacks: Mapping[Ability, str] = {}
     versions: tuple[str, str] = ("", "")
 
     def __init__(self, server: S) -> None:

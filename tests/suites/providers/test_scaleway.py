@@ -48,6 +48,10 @@ class ScalewayHarness(RestHarness[Scaleway]):
         held = self.server.named(name, folder or "/")
         return None if held is None else held["versions"][-1][0]
 
+    async def rotate(self) -> None:
+        self.server.token = "0c0ffee0-0000-4000-8000-000000000002"
+        self.given.secrets["login"] = {"token": self.server.token.encode()}
+
     @contextmanager
     def refusing(self, key: str) -> Generator[None, None, None]:
         with super().refusing(key.rpartition("/")[2]):

@@ -35,8 +35,8 @@ class Conjur(RestServer):
             web.post("/authn-jwt/prod/acme/authenticate", self._by_jwt),
             web.post("/authn-jwt/prod/acme/{host}/authenticate", self._by_jwt),
             web.get("/secrets/acme/variable/{id}", self._read),
-            web.get("/secrets", self._batch),
-            web.get("/resources/acme", self._list),
+            web.get("/secrets{_:/?}", self._batch),
+            web.get("/resources/acme{_:/?}", self._list),
         ]
 
     def refusal(self, status: int, message: str) -> Refused:
@@ -61,9 +61,9 @@ class Conjur(RestServer):
     def _issue(self, request: web.Request) -> web.Response:
         payload = json.dumps({"sub": self.host, "iat": int(self.now()), "n": len(self.issued)})
         token = {
-            "protected": "e30",
-            "payload": b64encode(payload.encode()).decode().rstrip("="),
-            "signature": "s",
+            "protected": b64encode(b"{}").decode(),
+            "payload": b64encode(payload.encode()).decode(),
+            "signature": b64encode(b"s").decode(),
         }
         self.token = json.dumps(token)
         self.issued.append(self.token)
@@ -94,7 +94,7 @@ class Conjur(RestServer):
 
     async def _list(self, request: web.Request) -> web.Response:
         self.enter(request)
-        start, size = int(request.query["offset"]), int(request.query["limit"])
+        start, size = int(request.query.get("offset", "0")), int(request.query["limit"])
         found: list[dict[str, Any]] = [
             {
                 "id": f"acme:variable:{name}",

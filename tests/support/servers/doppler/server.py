@@ -39,6 +39,7 @@ class Doppler(RestServer):
         return [
             web.get("/v3/projects", self._projects),
             web.get("/v3/configs/config/secrets/download", self._download),
+            web.get("/v3/configs/config/secret", self._read),
             web.post("/v3/configs/config/secrets", self._update),
             web.post("/v3/auth/oidc", self._log_in),
         ]
@@ -73,6 +74,15 @@ class Doppler(RestServer):
         if request.headers.get("If-None-Match") == etag:
             return web.Response(status=304, headers={"ETag": etag})
         return web.Response(text=text, content_type="application/json", headers={"ETag": etag})
+
+    async def _read(self, request: web.Request) -> web.Response:
+        name = request.query["name"]
+        self.enter(request, name)
+        self._check_config(request.query)
+        if name not in self.secrets:
+            raise self.refusal(404, "Could not find requested secret")
+        value = {"raw": self.secrets[name], "computed": self.secrets[name]}
+        return web.json_response({"name": name, "value": value, "success": True})
 
     async def _update(self, request: web.Request) -> web.Response:
         self.enter(request)

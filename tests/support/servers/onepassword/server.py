@@ -94,16 +94,27 @@ class Connect(RestServer):
 
     async def _vaults(self, request: web.Request) -> web.Response:
         self.enter(request)
-        return web.json_response([{"id": key, "name": name} for key, name in self.vaults.items()])
+        title = self._title(request)
+        found = [{"id": key, "name": name} for key, name in self.vaults.items() if title in {None, name}]
+        return web.json_response(found)
+
+    def _title(self, request: web.Request) -> str | None:
+        """What a list is filtered by."""
+        if "filter" not in request.query:
+            return None
+        wanted = _FILTER.fullmatch(request.query["filter"])
+        if wanted is None:
+            raise self.refusal(400, "the filter cannot be parsed")
+        return str(json.loads(wanted[1]))
 
     async def _list(self, request: web.Request) -> web.Response:
         vault = self._vault(request)
-        found = [each for each in self.items.values() if each["vault"]["id"] == vault]
-        if "filter" in request.query:
-            wanted = _FILTER.fullmatch(request.query["filter"])
-            if wanted is None:
-                raise self.refusal(400, "the filter cannot be parsed")
-            found = [each for each in found if each["title"] == json.loads(wanted[1])]
+        title = self._title(request)
+        found = [
+            each
+            for each in self.items.values()
+            if each["vault"]["id"] == vault and title in {None, each["title"]}
+        ]
         if self.hides_new_for and found:
             self.hides_new_for -= 1
             found.pop()

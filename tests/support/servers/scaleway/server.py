@@ -27,6 +27,7 @@ class Scaleway(RestServer):
 
     def __init__(self) -> None:
         super().__init__()
+        self.token = "0c0ffee0-0000-4000-8000-000000000001"
         self.secrets: dict[str, dict[str, Any]] = {}
         """By ID; the versions are lists of data and whether it is enabled."""
 

@@ -1,0 +1,170 @@
+"""The operator's own providers and ours, given one store each, find the same values on the same servers.
+
+The operator (0.20.4) calls most managers with the vendor's own client: a server that this client works with
+is one that the vendor's API looks like.
+"""
+
+import json
+import os
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+
+from syncret.config.fields import Json
+from syncret.providers.contract import Finder, FindQuery, RemoteRef
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import unpaced
+from syncret.providers.testing import Ability, Entry
+from syncret.providers.testing.calls import fields, read
+from syncret.providers.work import Work
+from tests.suites.providers.rest_harness import RestHarness
+from tests.suites.providers.test_conjur import ConjurHarness
+from tests.suites.providers.test_delinea import DelineaHarness
+from tests.suites.providers.test_doppler import DopplerHarness
+from tests.suites.providers.test_gitlab import GitlabHarness
+from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.suites.providers.test_scaleway import ScalewayHarness
+from tests.support.servers.conjur.server import Conjur
+from tests.support.servers.delinea.server import Delinea
+from tests.support.servers.doppler.server import Doppler
+from tests.support.servers.eso.providers import Outcome, called, program
+from tests.support.servers.gitlab.server import Gitlab
+from tests.support.servers.onepassword.server import Connect
+from tests.support.servers.rest import running
+from tests.support.servers.scaleway.server import Scaleway
+
+pytestmark = pytest.mark.differential
+
+USER: Final = b'{"user":"ada","port":5432,"nested":{"deep":"x"}}'
+
+
+class Peer(NamedTuple):
+    """A provider of both, and what the operator's does otherwise."""
+
+    server: Callable[[], Any]
+    harness: Callable[[Any], RestHarness[Any]]
+    differs: Mapping[str, str] = {}
+    """By what is asked: why the operator's answer is another."""
+
+
+ABSENT: Final = "the operator calls what is absent an error"
+
+TEXTS: Final = "the operator takes objects whose members are all texts"
+
+PEERS: Final = {
+    "conjur": Peer(lambda: Conjur(time.time), ConjurHarness, {"map": TEXTS}),
+    "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
+    "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),
+    "gitlab": Peer(Gitlab, GitlabHarness, {"absent": ABSENT, "map": TEXTS}),
+    "onepassword": Peer(lambda: Connect("staging", "shared"), OnePasswordHarness, {"absent": ABSENT}),
+    "scaleway": Peer(Scaleway, ScalewayHarness),
+}
+
+
+class Theirs(NamedTuple):
+    """The operator's providers: the program, and what it finds in its environment."""
+
+    program: Path
+    environment: Mapping[str, str]
+
+    async def called(self, store: RestHarness[Any], *calls: Mapping[str, Json]) -> list[Outcome]:
+        provider = {store.provider: store.spec()}
+        return await called(self.program, provider, store.given.secrets, calls, self.environment)
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Theirs:
+    """With an API server that nobody calls: some providers want one before they need it."""
+    kubeconfig = tmp_path_factory.mktemp("peers") / "kubeconfig.json"
+    cluster = {"name": "none", "cluster": {"server": "http://127.0.0.1:1"}}
+    context = {"name": "none", "context": {"cluster": "none", "user": ""}}
+    kubeconfig.write_text(
+        json.dumps({"clusters": [cluster], "contexts": [context], "current-context": "none"})
+    )
+    return Theirs(program(), {"KUBECONFIG": os.fspath(kubeconfig)})
+
+
+@pytest.fixture(params=sorted(PEERS))
+async def harness(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[tuple[RestHarness[Any], Peer]]:
+    peer = PEERS[request.param]
+    async with running(peer.server()) as server:
+        monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
+        yield peer.harness(server), peer
+
+
+def _asked(harness: RestHarness[Any]) -> dict[str, dict[str, Json]]:
+    """What both are asked, as far as the provider can."""
+    asked: dict[str, dict[str, Json]] = {
+        "value": {"get": {"key": harness.key("a")}},
+        "absent": {"get": {"key": harness.key("absent")}},
+    }
+    if Ability.PROPERTY not in harness.lacks:
+        asked["property"] = {"get": {"key": harness.key("db"), "property": "user"}}
+    if Ability.MAP not in harness.lacks:
+        asked["map"] = {"extract": {"key": harness.key("db")}}
+    if Ability.FIND_NAME not in harness.lacks:
+        asked["find"] = {"find": {"name": {"regexp": "(?i)a$"}}}
+    asked["probe"] = {"validate": True}
+    return asked
+
+
+async def _ours(harness: RestHarness[Any], call: Mapping[str, Any]) -> Outcome:
+    """The same call by our provider."""
+    async with harness.open() as client:
+        try:
+            if "get" in call:
+                found = await read(client, RemoteRef(call["get"]["key"], call["get"].get("property", "")))
+                return Outcome(absent=True) if found is None else Outcome(value=found)
+            if "extract" in call:
+                several = await fields(client, RemoteRef(call["extract"]["key"]))
+            elif "find" in call:
+                assert isinstance(client, Finder)
+                query = FindQuery(name=call["find"]["name"]["regexp"])
+                several = await client.find(query, unpaced, Work())
+            else:
+                return Outcome(state="Ready")
+        except Malformed as error:
+            return Outcome(error=str(error))
+    assert several is not None
+    return Outcome(values={name: value.raw for name, value in several.items()})
+
+
+def _shown(outcome: Outcome) -> object:
+    """An outcome without the words of an error."""
+    return outcome._replace(error="an error" if outcome.error and not outcome.absent else "")
+
+
+async def test_both_find_the_same(harness: tuple[RestHarness[Any], Peer], theirs: Theirs) -> None:
+    store, peer = harness
+    await store.seed(Entry(store.key("a"), store.whole("one")))
+    if Ability.PROPERTY not in store.lacks or Ability.MAP not in store.lacks:
+        await store.seed(Entry(store.key("db"), USER))
+    asked = _asked(store)
+    told = await theirs.called(store, *asked.values())
+
+    for (name, call), found in zip(asked.items(), told, strict=True):
+        same = _shown(found) == _shown(await _ours(store, call))
+        assert same is (name not in peer.differs), (name, found, await _ours(store, call))
+
+
+async def test_what_the_operator_pushes_we_find_unchanged(
+    harness: tuple[RestHarness[Any], Peer], theirs: Theirs
+) -> None:
+    store, _ = harness
+    if Ability.PUSH in store.lacks:
+        pytest.skip(store.lacks[Ability.PUSH])
+    key = store.key("pushed")
+    match = {"secretKey": "k", "remoteRef": {"remoteKey": key}}
+    pushing = {"push": {"match": match}, "source": {"k": "dA=="}}
+    [told] = await theirs.called(store, pushing)
+    if "not implemented" in told.error:
+        pytest.skip("the operator does not push there")
+
+    assert told.error == ""
+    async with store.open() as client:
+        assert await read(client, RemoteRef(key)) == b"t"
