@@ -73,5 +73,5 @@ GENERATORS: Final[Mapping[str, str]] = {
 }
 """The kind of a generator resource, and the address of its Generator."""
 
-SECRET_APIS: Final[Mapping[str, str]] = {}
+SECRET_APIS: Final[Mapping[str, str]] = {"azure.com": "syncret.providers.azurerm:SECRET_APIS"}
 """The end of the API groups of a vendor's resources, and the address of its SecretApis."""

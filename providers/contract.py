@@ -255,6 +255,8 @@ class Receiver(NamedTuple):
     """The field of the spec that decides on the server."""
     server_id: str = ""
     """The server that the spec would have the proof made for, if it can name one."""
+    exports_of: str | None = None
+    """The namespace of the resource whose exports it is for; None: it is for a store or generator."""
 
 
 class OwnIdentity(Protocol):

@@ -70,6 +70,15 @@ class OwnReceiver(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     Example: vault.example.com"""
 
 
+class OwnIdentityAzure(Group, frozen=True):
+    """What the daemon's own identity at Azure may do beside logging in stores."""
+
+    export_namespaces: tuple[str, ...] = ()
+    """Namespaces whose resources it may read secrets of for dynamic exports, if they name no credentials:
+    whoever may write resources there gets every secret at Azure that the daemon may read.
+    Example: [platform]"""
+
+
 class OwnIdentity(Group, frozen=True):
     """Where the daemon's own identity may go: its cloud's, its pod's, that of its container."""
 
@@ -83,6 +92,7 @@ class OwnIdentity(Group, frozen=True):
     cluster_only: tuple[str, ...] = ()
     """Providers whose cloud gets it from cluster-scoped stores and generators alone.
     Example: [aws, gcpsm]"""
+    azure: OwnIdentityAzure = OwnIdentityAzure()
 
 
 class LeaderElection(Group, frozen=True):

@@ -11,7 +11,7 @@ _ID: Final = re.compile(
     r"(?P<rest>(?:/[^/]+/[^/]+)+)",
     re.IGNORECASE,
 )
-_PLAIN: Final = re.compile(r"(?!\.+(?:/|\Z))[-\w.()]+(?:/(?!\.+(?:/|\Z))[-\w.()]+)*")
+_PLAIN: Final = re.compile(r"(?!\.+(?:/|\Z))[-\w.()]+(?:/(?!\.+(?:/|\Z))[-\w.()]+)*", re.ASCII)
 """What segments consist of: nothing that a server or proxy would resolve or cut off."""
 
 

@@ -13,6 +13,9 @@ from syncret.providers.azurerm.picks import PK4, Names, Pick, entries, members
 ALL: Final = "*"
 """The hint for all names."""
 
+SUBSCRIPTION: Final = "(the subscription in status.id)"
+"""Of a field: it is a part of the ID."""
+
 _GROUP: Final = ".azure.com"
 _PRIMARY_SECONDARY: Final = members("primaryKey", "secondaryKey")
 _ROOT_RULE: Final = "AuthorizationRules/RootManageSharedAccessKey/listKeys"
@@ -311,7 +314,10 @@ TYPES: Final[Sequence[ResourceType]] = (
         "managedidentity",
         "UserAssignedIdentity",
         "Microsoft.ManagedIdentity/userAssignedIdentities",
-        fields={name: name for name in ("clientId", "principalId", "tenantId")},
+        fields={
+            **{name: name for name in ("clientId", "principalId", "tenantId")},
+            "subscriptionId": SUBSCRIPTION,
+        },
     ),
 )
 

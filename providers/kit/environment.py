@@ -26,6 +26,9 @@ _NAMES: Final = frozenset(
         # Azure's login endpoint, and the tenant of ServiceAccounts that name none
         "AZURE_AUTHORITY_HOST",
         "AZURE_TENANT_ID",
+        # Azure's resource manager, and what tokens for it are for, as in Azure Service Operator
+        "AZURE_RESOURCE_MANAGER_AUDIENCE",
+        "AZURE_RESOURCE_MANAGER_ENDPOINT",
         # Doppler's API, for a proxy of it
         "DOPPLER_BASE_URL",
         # Google's metadata server, and its sovereign clouds

@@ -11,6 +11,13 @@ from typing import Final
 
 from syncret.config.servers import Server, server_pattern
 
+_AZURE_LOGINS: Final = (
+    "login.microsoftonline.com",
+    "login.microsoftonline.us",
+    "login.microsoftonline.de",
+    "login.chinacloudapi.cn",
+    "login.partner.microsoftonline.cn",
+)
 _AWS_SERVICES: Final = ("acm", "api.ecr", "api.ecr-public", "secretsmanager", "ssm", "sts", "tagging")
 _AWS_SUFFIXES: Final = (
     "amazonaws.com",
@@ -32,16 +39,18 @@ KNOWN: Final[Mapping[str, Sequence[str]]] = {
         "*.managedhsm.azure.net",
         "*.managedhsm.azure.cn",
         "*.managedhsm.usgovcloudapi.net",
-        "login.microsoftonline.com",
-        "login.microsoftonline.us",
-        "login.microsoftonline.de",
-        "login.chinacloudapi.cn",
-        "login.partner.microsoftonline.cn",
+        *_AZURE_LOGINS,
         "*.azurecr.io",
         "*.*.geo.azurecr.io",
         "*.azurecr.cn",
         "*.azurecr.us",
         "*.azurecr.de",
+    ],
+    "azurerm": [
+        "management.azure.com",
+        "management.chinacloudapi.cn",
+        "management.usgovcloudapi.net",
+        *_AZURE_LOGINS,
     ],
     "gcpsm": [
         "secretmanager.googleapis.com",

@@ -13,10 +13,12 @@ from syncret.providers.contract import Receiver
 from syncret.providers.kit.ambient.known_servers import is_known
 
 SETTING: Final = "ownIdentity.receivers"
+EXPORTS: Final = "ownIdentity.azure.exportNamespaces"
 CLOUD: Final = "the cloud's own server"
 
 _VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "azurekv": ("AZURE_AUTHORITY_HOST",),
+    "azurerm": ("AZURE_AUTHORITY_HOST", "AZURE_RESOURCE_MANAGER_ENDPOINT"),
     "vault": ("VAULT_ADDR",),
 }
 """Variables of the daemon's own environment that name a server: it is written down, too."""
@@ -95,7 +97,14 @@ class Rules:
         return cls(chosen, strict, environment)
 
     def verdict(self, receiver: Receiver, *, cluster: bool) -> Verdict:
-        """Whether the receiver may have it; `cluster`: for a cluster-scoped store or generator."""
+        """Whether the receiver may have it; `cluster`: for a cluster-scoped store or generator.
+
+        For the exports of a resource its namespace decides: who may write there, may have it.
+        """
+        if receiver.exports_of is not None:
+            if receiver.exports_of not in self.settings.azure.export_namespaces:
+                return _not_for_exports(receiver, receiver.exports_of)
+            cluster = True
         rules = list(self._matching(receiver))
         rule = next((each for each in rules if cluster or each.stores == "all"), None)
         if rule is not None:
@@ -162,6 +171,16 @@ class Rules:
             remedy = f"use a cluster-scoped one, or take {provider} out of ownIdentity.clusterOnly"
             by = "ownIdentity.clusterOnly" if alone else CLOUD
             yield _Rule(by, "cluster" if alone else "all", remedy)
+
+
+def _not_for_exports(receiver: Receiver, namespace: str) -> Verdict:
+    return Verdict(
+        receiver,
+        allowed=False,
+        reason=f"exports of resources in namespace {namespace} must not use {receiver.sends}",
+        hint="write credentials into a Secret aso-credential of that namespace, or the namespace into "
+        f"{EXPORTS}",
+    )
 
 
 def _covers(text: str, server: Server) -> bool:

@@ -18,17 +18,23 @@ _PEM: Final = b"-----BEGIN"
 
 
 class ClientCertificate:
-    """A certificate with its RSA key: PEM blocks in any order, or PKCS#12 without a password.
+    """A certificate with its RSA key: PEM blocks in any order, or PKCS#12.
 
-    Raises Malformed if it is neither; `place` says where it was read.
+    Raises Malformed if it is neither; `place` says where it was read. `password`: that of the PKCS#12.
     """
 
-    def __init__(self, document: SecretBytes, place: str, work: Work) -> None:
-        found = (_pem if _PEM in document.raw else _pkcs12)(document.raw, work)
+    def __init__(
+        self, document: SecretBytes, place: str, work: Work, *, password: SecretBytes | None = None
+    ) -> None:
+        if _PEM in document.raw:
+            found = _pem(document.raw, work)
+        else:
+            found = _pkcs12(document.raw, None if password is None else password.raw, work)
         if found is None:
+            secured = "without a password" if password is None else "with that password"
             raise Malformed(
                 f"{place} holds no certificate with its RSA key",
-                hint="store both as PEM blocks, or as PKCS#12 without a password",
+                hint=f"store both as PEM blocks, or as PKCS#12 {secured}",
             )
         self._certificate, self._key = found
 
@@ -75,10 +81,12 @@ def _key_block(document: bytes) -> bytes:
     return b""
 
 
-def _pkcs12(document: bytes, work: Work) -> "tuple[Certificate, RSAPrivateKey] | None":
+def _pkcs12(
+    document: bytes, password: bytes | None, work: Work
+) -> "tuple[Certificate, RSAPrivateKey] | None":
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
-    found = private_keys.from_pkcs12(document, None, work)
+    found = private_keys.from_pkcs12(document, password, work)
     if found is None or found.own is None or not isinstance(found.key, RSAPrivateKey):
         return None
     return found.own, found.key

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Protocol, TypeAlias
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import LogIn, SecretBytes
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bearer
 from syncret.providers.kit.http import Answer
@@ -27,6 +27,15 @@ class Identity(Protocol):
     async def end(self) -> None:
         """Log out, if it does; a failure changes nothing."""
         ...
+
+
+class LoginContext(Protocol):
+    """What a login needs of its context, which is an OpenContext or as much of one."""
+
+    @property
+    def now(self) -> Callable[[], float]: ...
+    @property
+    def log_in(self) -> LogIn: ...
 
 
 class FixedHeaders:
@@ -57,7 +66,7 @@ class LoggedIn:
     def __init__(
         self,
         login: Callable[[], Awaitable[ExpiringValue[SecretBytes]]],
-        context: OpenContext,
+        context: LoginContext,
         *,
         headers: Callable[[SecretBytes], Headers] = bearer,
         sign_out: Callable[[SecretBytes], Awaitable[object]] | None = None,

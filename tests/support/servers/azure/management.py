@@ -55,6 +55,8 @@ class Management:
         self.remaining = 11999
         """Calls that the subscription has left."""
         self.retry_after = 17
+        self.throttled = 0
+        """Calls that were refused because none were left."""
         self._directory = directory
 
     def add(self, path: str, subscription: str = SUBSCRIPTION) -> str:
@@ -154,6 +156,7 @@ class Management:
 
     def _count(self, request: web.Request, client: str) -> None:
         if self.remaining <= 0:
+            self.throttled += 1
             raise ManagementError(
                 429,
                 "SubscriptionRequestsThrottled",

@@ -3,14 +3,8 @@
 import pytest
 
 from syncret.providers.azurerm.picks import picked
-from syncret.providers.azurerm.types import TYPES, ResourceType, type_of
-
-
-def type_named(text: str) -> ResourceType:
-    group, _, kind = text.partition("/")
-    found = type_of(f"{group}.azure.com", kind)
-    assert found is not None
-    return found
+from syncret.providers.azurerm.types import TYPES
+from tests.unit.providers.azurerm.resources import type_named
 
 
 @pytest.mark.parametrize(

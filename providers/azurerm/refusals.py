@@ -1,0 +1,53 @@
+"""What the resource manager says if a call fails. Its texts are not quoted: only its codes count."""
+
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+
+from syncret.providers.errors import Denied, SyncError, Unavailable
+from syncret.providers.kit.http import Answer, Unauthenticated
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.endpoints import Endpoint
+
+
+class _Error(msgspec.Struct, frozen=True):
+    code: str = ""
+
+
+class _Failure(msgspec.Struct):
+    error: _Error = _Error()
+
+
+def _code(answer: Answer) -> str:
+    failure = answer.decode_if(_Failure)
+    return "" if failure is None else failure.error.code
+
+
+def _is_absent(answer: Answer) -> bool:
+    return _code(answer).endswith("NotFound")
+
+
+def _unauthenticated(answer: Answer, _endpoint: Endpoint) -> SyncError:
+    return Unauthenticated(
+        f"{answer.doing}: Azure does not accept the token",
+        hint="is the application of the tenant that the subscription belongs to?",
+    )
+
+
+def _conflict(answer: Answer, _endpoint: Endpoint) -> SyncError:
+    if _code(answer) == "ScopeLocked":
+        return Denied(
+            f"{answer.doing}: a lock forbids it",
+            hint="remove the lock ReadOnly from the resource: it keeps keys from being listed",
+        )
+    return Unavailable(f"{answer.doing}: the resource is being changed")
+
+
+REFUSALS: Final = Refusals(
+    vendor="Azure Resource Manager",
+    check="check AZURE_RESOURCE_MANAGER_ENDPOINT",
+    is_absent=_is_absent,
+    errors={HTTPStatus.UNAUTHORIZED: _unauthenticated, HTTPStatus.CONFLICT: _conflict},
+)
+"""What Azure says more of; all other statuses mean there what they mean everywhere."""
