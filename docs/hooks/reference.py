@@ -18,6 +18,7 @@ from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.operator.metrics import OperatorMetrics
 from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
+from syncret.providers.azurerm import types as azure
 from syncret.providers.registry import Registry
 
 COMMAND_LINE = """\
@@ -139,6 +140,21 @@ changed.
 """
 
 
+SECRET_APIS = """\
+# Secret APIs of Azure
+
+What an expression of a [dynamic export](../guides/exports.md) finds under `secret`, by the kind of the resource. A call is made
+only if an expression uses one of its names, and one call serves them all. Names without a call come from the resource's status.
+Calls are POST below `status.id`, which must be of the resource type.
+
+The names are those of Azure Service Operator, whose kinds these are. `Registry`, `WebPubSub` and `AutomationAccount` have names of
+their own, as that exports no secrets of them.
+
+| kind | resource type | call | version | names |
+|---|---|---|---|---|
+"""
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that stand in no folder."""
     pages = {
@@ -147,6 +163,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "metrics": METRICS + "".join(_metrics()),
         "chart": CHART + "".join(_chart_values()),
         "providers": PROVIDERS + "".join(_providers(files)),
+        "secret-apis": SECRET_APIS + "".join(_secret_apis()),
     }
     for name, text in pages.items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
@@ -175,6 +192,18 @@ def _settings() -> Iterator[str]:
 
 def _cell(text: str) -> str:
     return text.replace("<", "&lt;").replace("|", "\\|")
+
+
+def _secret_apis() -> Iterator[str]:
+    """A row for each call, and for what needs none."""
+    for each in azure.TYPES:
+        start = f"| {each.kind} (`{each.group}`) | `{each.type}` |"
+        for call in each.calls:
+            names = ", ".join(f"`{name}`" for name in call.names)
+            yield f"{start} `{call.action}` | {call.version} | {names} |\n"
+        if each.fields:
+            names = ", ".join(f"`{name}`" for name in each.fields)
+            yield f"{start} none | | {names} |\n"
 
 
 def _metrics() -> Iterator[str]:

@@ -114,6 +114,9 @@ settings:
 {{- if get ($.Values.ownIdentity | default dict) "clusterOnly" }}
   ownIdentity.clusterOnly: {{ toJson (include "syncret.text" (get ($.Values.ownIdentity | default dict) "clusterOnly")) }}
 {{- end }}
+{{- if get ((get ($.Values.ownIdentity | default dict) "azure") | default dict) "exportNamespaces" }}
+  ownIdentity.azure.exportNamespaces: {{ toJson (include "syncret.text" (get ((get ($.Values.ownIdentity | default dict) "azure") | default dict) "exportNamespaces")) }}
+{{- end }}
 {{- if not (kindIs "invalid" $.Values.egress.allow) }}
   egress.allow: {{ toJson (toJson $.Values.egress.allow) }}
 {{- end }}

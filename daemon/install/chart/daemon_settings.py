@@ -28,6 +28,7 @@ def _off(name: str, *, clusterwide: bool = False) -> Outline:
 
 SECURE: Final = v.metrics.listen.secure
 AUTH: Final = v.metrics.listen.auth
+EXPORT_NAMESPACES: Final = item(item(v.ownIdentity, "azure"), "exportNamespaces")
 SETTINGS: Final[dict[str, Outline]] = {
     "leaderElection.enabled": when(
         all_of(
@@ -82,6 +83,7 @@ SETTINGS: Final[dict[str, Outline]] = {
         f"ownIdentity.{name}": when(item(v.ownIdentity, name), as_text(item(v.ownIdentity, name)))
         for name in ("mode", "receivers", "clusterOnly")
     },
+    "ownIdentity.azure.exportNamespaces": when(EXPORT_NAMESPACES, as_text(EXPORT_NAMESPACES)),
     **{
         f"egress.{name}": when(present(v.egress[name]), json_text(v.egress[name]))
         for name in ("allow", "deny")

@@ -211,7 +211,7 @@ VALUES: Final[Keys] = {
         0, "How many writes to the API server may be under way; 0: as many as serve it best."
     ),
     "externalSecretFinalizer": text("", "Which ExternalSecrets get ESO's finalizer.", "", "needed", "always"),
-    "ownIdentity": document("Where the daemon's own identity may go: {mode, receivers, clusterOnly}."),
+    "ownIdentity": document("Where the daemon's own identity may go: {mode, receivers, clusterOnly, azure}."),
     "egress": document("Which servers stores may reach: {allow, deny}."),
     "manifestFiles": names("Folders below which a manifest may name a file."),
     "workTime": text("", "Work that one sync may take; empty: 1s."),

@@ -19,6 +19,7 @@ from syncret.daemon.install.chart.keys import leaves
 from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.status import API_VERSION, ObjectStatus, QueueStatus, Summary
+from syncret.providers.azurerm.types import TYPES
 
 ROOT = Path(__file__).parents[3]
 STATUS = (ROOT / "docs/reference/status.md").read_text()
@@ -34,6 +35,7 @@ def pages() -> dict[str, str]:
         "metrics": "".join(hook._metrics()),
         "chart": "".join(hook._chart_values()),
         "providers": "".join(hook._providers(Files([]))),
+        "secret-apis": "".join(hook._secret_apis()),
     }
 
 
@@ -57,6 +59,15 @@ def test_every_setting_has_its_row(pages: dict[str, str]) -> None:
     assert [row for row in rows if "[]" not in row] == [setting.name for setting in describe()]
     assert "manifests[].namespaces" in rows
     assert "ownIdentity.receivers.<key>[].url" in rows
+
+
+def test_every_secret_api_has_its_row_with_all_names(pages: dict[str, str]) -> None:
+    rows = pages["secret-apis"].splitlines()
+    assert len(rows) == sum(len(each.calls) + bool(each.fields) for each in TYPES)
+    for each in TYPES:
+        of_kind = "".join(row for row in rows if row.startswith(f"| {each.kind} (`{each.group}`)"))
+        names = [name for call in each.calls for name in call.names]
+        assert all(f"`{name}`" in of_kind for name in [*names, *each.fields]), each.kind
 
 
 def test_every_value_of_the_chart_has_its_row_or_is_in_a_group_that_has(pages: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
+from syncret.config.fields import Json
 from syncret.config.meta import GroupKind
 from syncret.providers.azurerm import SECRET_APIS
 from syncret.providers.azurerm.types import TYPES
@@ -364,7 +365,7 @@ async def test_a_list_that_leads_to_another_server_is_not_followed(cloud: Azure,
     document = resource("devices/IotHub", cloud.management.add("Microsoft.Devices/IotHubs/n"))
 
     def fault(request: web.Request) -> web.Response | None:
-        page = {"value": [], "nextLink": "https://elsewhere.example/next"}
+        page: Json = {"value": [], "nextLink": "https://elsewhere.example/next"}
         return web.json_response(page) if "providers" in request.path else None
 
     async with SECRET_APIS.open(context(clock)) as reader:

@@ -3,6 +3,7 @@
 import pytest
 
 from syncret.config.settings import OwnIdentity, OwnReceiver, Settings
+from syncret.config.settings.groups import OwnIdentityAzure
 from syncret.providers.contract import Receiver
 from syncret.providers.kit.ambient.rules import Rules
 
@@ -167,3 +168,21 @@ def test_a_url_that_is_not_plain_is_not_quoted() -> None:
     verdict = rules().verdict(receiver("https://user:secret@vault.example"), cluster=True)
     assert not verdict.allowed
     assert "secret" not in f"{verdict.reason} {verdict.hint}"
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("namespace", ["platform", "team-a", ""])
+def test_the_namespace_of_a_resource_decides_on_its_exports(namespace: str, *, strict: bool) -> None:
+    settings = OwnIdentity(mode="open", azure=OwnIdentityAzure(export_namespaces=("platform",)))
+    asked = receiver("https://management.azure.com", "azurerm")._replace(exports_of=namespace)
+    verdict = rules(settings, strict=strict).verdict(asked, cluster=False)
+    assert verdict.allowed == (namespace == "platform")
+    assert verdict.allowed or "ownIdentity.azure.exportNamespaces" in verdict.hint
+
+
+def test_exports_reach_the_resource_manager_that_the_environment_names() -> None:
+    settings = OwnIdentity(azure=OwnIdentityAzure(export_namespaces=("platform",)))
+    asked = receiver("https://arm.example", "azurerm")._replace(exports_of="platform")
+    assert not rules(settings).verdict(asked, cluster=False).allowed
+    named = rules(settings, AZURE_RESOURCE_MANAGER_ENDPOINT="https://arm.example")
+    assert named.verdict(asked, cluster=False).allowed
