@@ -143,12 +143,13 @@ changed.
 SECRET_APIS = """\
 # Secret APIs of Azure
 
-What an expression of a [dynamic export](../guides/exports.md) finds under `secret`, by the kind of the resource. A call is made
-only if an expression uses one of its names, and one call serves them all. Names without a call come from the resource's status.
-Calls are POST below `status.id`, which must be of the resource type.
+What an expression of a [dynamic export](../guides/exports.md) finds under `secret`, by the kind of the
+resource. A call is made only if an expression uses one of its names, and one call serves them all. Names
+without a call come from the resource's status. Calls are POST below `status.id`, which must be of the
+resource type.
 
-The names are those of Azure Service Operator, whose kinds these are. `Registry`, `WebPubSub` and `AutomationAccount` have names of
-their own, as that exports no secrets of them.
+The names are those of Azure Service Operator, whose kinds these are. `Registry`, `WebPubSub` and
+`AutomationAccount` have names of their own, as that exports no secrets of them.
 
 | kind | resource type | call | version | names |
 |---|---|---|---|---|
