@@ -119,7 +119,7 @@ replicas: $(DEV_READY) ## Three replicas in a cluster under kill -9, SIGSTOP and
 	$(BIN)/python -m tests.real.replicas $(SECONDS) $(SEED)
 
 .PHONY: operator
-operator: $(DEV_READY) ## The operator at rest for SECONDS=600, which must write nothing, and how fast it repairs each kind (needs Go)
+operator: $(DEV_READY) ## The figures of the operator: what it asks, its memory, at rest for SECONDS=600, how fast it repairs each kind (needs Go)
 	$(BIN)/python -m tests.real.operator $(SECONDS)
 
 .PHONY: faults

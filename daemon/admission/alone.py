@@ -8,21 +8,15 @@ from typing import Final, Literal, TypeAlias
 
 import structlog
 from msgspec import structs
-from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 
 from syncret.config.settings import Settings
-from syncret.config.settings_layers import address_of
 from syncret.daemon.admission import parts
-from syncret.daemon.admission.server import probes
+from syncret.daemon.admission.probes import metrics_at, process_registry
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.opening import elected, http_to, own_access
 from syncret.daemon.homes.kubernetes.other_operator.interlock import lease_of
-from syncret.daemon.homes.opening import open_reviews
 from syncret.daemon.ops import logs
-from syncret.daemon.ops.certificate_files import CertificateFiles
-from syncret.daemon.ops.connections import serve
-from syncret.daemon.ops.http import authorized, host_guard, listeners_at
 from syncret.daemon.ops.version import version
 from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry
@@ -48,38 +42,6 @@ async def run_alone(load: Callable[[], Settings], part: Part) -> None:
         async with run(settings):
             log.info("running", only=part, version=version())
             requested = await signals.requested()
-
-
-def process_registry() -> CollectorRegistry:
-    """Metrics of this process, and its version."""
-    registry = CollectorRegistry()
-    ProcessCollector(registry=registry)
-    Gauge("syncret_build_info", "The running version.", ("version",), registry=registry).labels(
-        version()
-    ).set(1)
-    return registry
-
-
-@asynccontextmanager
-async def metrics_at(
-    settings: Settings, registry: CollectorRegistry, not_ready: Callable[[], str]
-) -> AsyncGenerator[None]:
-    """Serve metrics and probes at `listen`."""
-    if not settings.listen:
-        yield
-        return
-    listeners = await listeners_at(settings.listen)
-    secured = settings.metrics_tls
-    tls = CertificateFiles(secured).context if secured.enabled else None
-    try:
-        async with open_reviews(settings) as who:
-            guard = host_guard(address_of(settings.listen).host, listeners)
-            app = probes(not_ready, metrics=registry, middlewares=(guard, authorized(lambda: who)))
-            async with serve(app, listeners, tls=tls):
-                yield
-    finally:
-        for each in listeners:
-            each.close()
 
 
 @asynccontextmanager

@@ -16,8 +16,9 @@ from syncret.config.catalog import Catalog
 from syncret.config.settings import Settings
 from syncret.daemon.admission.keeper import CertificateKeeper, Place
 from syncret.daemon.admission.metrics import WebhookMetrics
+from syncret.daemon.admission.probes import probes
 from syncret.daemon.admission.rotation import Wanted
-from syncret.daemon.admission.server import Reviewer, probes, reviews
+from syncret.daemon.admission.server import Reviewer, reviews
 from syncret.daemon.admission.serving_certificate import Read, ServingCertificate, from_folder, from_secret
 from syncret.daemon.admission.tls import ciphers_of
 from syncret.daemon.core.cluster_stats import ClusterStats

@@ -1,11 +1,10 @@
-"""The HTTP applications of the webhook: the reviews of an API server, and the probes.
+"""The HTTP application of the webhook: the reviews of an API server.
 
 A body of any size and form is answered. What takes long to check is checked in a thread; what takes too long
 is not answered for, so that the failure policy decides.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
@@ -14,15 +13,12 @@ from typing import Final
 import msgspec
 import structlog
 from aiohttp import web
-from aiohttp.typedefs import Middleware
-from prometheus_client import CollectorRegistry, generate_latest
 
 from syncret.config.catalog import Catalog
 from syncret.config.meta import GroupKind
 from syncret.daemon.admission.metrics import WebhookMetrics
 from syncret.daemon.admission.review import NotAReview, reviewed
 from syncret.daemon.core.webhook_names import PATHS
-from syncret.daemon.ops.metrics import CONTENT_TYPE
 from syncret.daemon.short_turns import short_turns
 
 LARGEST: Final = 3 * 2**20
@@ -118,31 +114,4 @@ def reviews(reviewer: Reviewer) -> web.Application:
     app = web.Application(client_max_size=LARGEST)
     for path in PATHS:
         app.router.add_post(path, reviewer.handle)
-    return app
-
-
-def probes(
-    not_ready: Callable[[], str],
-    *,
-    metrics: CollectorRegistry | None = None,
-    middlewares: Sequence[Middleware] = (),
-) -> web.Application:
-    """What the kubelet calls, and Prometheus if there are metrics."""
-
-    async def get_health(_: web.Request) -> web.Response:
-        return web.Response(text="ok\n")
-
-    async def get_readiness(_: web.Request) -> web.Response:
-        reason = not_ready()
-        return web.Response(text=f"{reason or 'ok'}\n", status=503 if reason else 200)
-
-    app = web.Application(middlewares=middlewares)
-    app.router.add_get("/healthz", get_health)
-    app.router.add_get("/readyz", get_readiness)
-    if metrics is not None:
-
-        async def get_metrics(_: web.Request) -> web.Response:
-            return web.Response(body=generate_latest(metrics), headers={"Content-Type": CONTENT_TYPE})
-
-        app.router.add_get("/metrics", get_metrics)
     return app

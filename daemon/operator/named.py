@@ -9,26 +9,46 @@ from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.install.operator.choices import Choices
 from syncret.daemon.operator.cluster import CERTIFICATE, CRD, Cluster
 
+SOON: Final = 2.0
+"""Seconds after which it is looked again for what is waited for."""
+
+VERY_SOON: Final = 0.5
 _ISSUERS: Final = "cert-manager.io"
 
 
+class Waits(Exception):
+    """What has to be there first is not."""
+
+    def __init__(self, message: str, seconds: float = SOON) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 async def missing(cluster: Cluster, chosen: Choices) -> None:
-    """Raise StorageUnavailable for what is not there yet, and ConfigError for what cannot work without it."""
+    """Raise StorageUnavailable or Waits for what is not there yet, ConfigError where only a change helps."""
     issued = chosen.cert_manager
     if issued is not None:
-        if cluster.inventory.is_unknown(CERTIFICATE):
-            cluster.applier.look_again()
-        if not await cluster.applier.serves(CERTIFICATE):
-            if cluster.inventory.get(ObjectRef(*CRD, "", "certificates.cert-manager.io")) is not None:
-                raise StorageUnavailable("the kinds of cert-manager are not served yet")
-            message = "cert-manager is to issue certificates, and its kinds are not there"
-            raise ConfigError([Problem(path="", message=message, hint="install cert-manager")])
         kind = issued.issuer["kind"]
-        namespace = chosen.namespace if kind == "Issuer" else ""
         issuer = GroupKind(_ISSUERS, kind)
+        unknown = [each for each in (CERTIFICATE, issuer) if cluster.inventory.is_unknown(each)]
+        if unknown:
+            cluster.applier.look_again(unknown)
+        for each in unknown:
+            await _check_served(cluster, each)
+        namespace = chosen.namespace if kind == "Issuer" else ""
         await _look(cluster, ObjectRef(*issuer, namespace, issued.issuer["name"]))
     if chosen.bitwarden is not None and chosen.bitwarden.secret:
         await _look(cluster, SECRET.ref(chosen.namespace, chosen.bitwarden.secret))
+
+
+async def _check_served(cluster: Cluster, kind: GroupKind) -> None:
+    if await cluster.applier.serves(kind):
+        return
+    crd = ObjectRef(*CRD, "", f"{kind.kind.lower()}s.{kind.group}")
+    if cluster.inventory.get(crd) is not None:  # it takes a moment, and no event tells its end
+        raise Waits("the kinds of cert-manager are not served yet", VERY_SOON)
+    message = f"cert-manager is to issue certificates, and its kind {kind.kind} is not there"
+    raise ConfigError([Problem(path="", message=message, hint="install cert-manager")])
 
 
 async def _look(cluster: Cluster, ref: ObjectRef) -> None:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from prometheus_client import CollectorRegistry
 
 from syncret.config.settings import Settings
-from syncret.daemon.admission.alone import metrics_at, process_registry
+from syncret.daemon.admission.probes import metrics_at, process_registry
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine

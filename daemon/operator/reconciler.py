@@ -27,7 +27,7 @@ from syncret.daemon.operator.cluster import (
 )
 from syncret.daemon.operator.handover import Handover
 from syncret.daemon.operator.injection import Injection
-from syncret.daemon.operator.named import missing
+from syncret.daemon.operator.named import Waits, missing
 from syncret.daemon.operator.status import Report, State, status_of, waiting
 from syncret.daemon.operator.takeover import MANAGED_ANNOTATIONS, listed
 
@@ -43,19 +43,12 @@ FIRST: Final = 3
 AGAIN: Final = 30.0
 """Seconds after which a failure that may pass is tried again at the latest."""
 
-SOON: Final = 2.0
-"""Seconds after which it is looked again for what is waited for."""
-
 AGAIN_IF_FATAL: Final = 300.0
 RIGHTS_ARE_KNOWN_WITHIN: Final = 5.0
 """Seconds after which a right that was just given must count."""
 
 MOST_NAMED: Final = 10
 """So many objects are named in one event."""
-
-
-class Waits(Exception):
-    """What has to be there first is not."""
 
 
 class Done(NamedTuple):
@@ -122,7 +115,7 @@ class ConfigReconciler:
             text = "; ".join(str(each) for each in error.problems)
             return self._of("failed", chosen, text), Outcome(self._cluster.now() + AGAIN_IF_FATAL)
         except Waits as reason:
-            return self._of("progressing", chosen, str(reason)), Outcome(self._cluster.now() + SOON)
+            return self._of("progressing", chosen, str(reason)), Outcome(self._cluster.now() + reason.seconds)
         except HomeError as error:
             return self._failure(error, chosen, None)
         if done.not_annotated is not None:
@@ -179,10 +172,11 @@ class ConfigReconciler:
         self._tell_steps(stored, steps)
         if is_new:
             self._tell_found(stored, there)
-        unseen = [str(kind) for kind in OBJECTS if kind != CERTIFICATE and cluster.inventory.is_unknown(kind)]
+        unseen = [kind for kind in OBJECTS if kind != CERTIFICATE and cluster.inventory.is_unknown(kind)]
         if unseen:  # rights that were just given are not known at once
-            cluster.applier.look_again()
-            raise Waits(f"waits for the watches of namespace {chosen.namespace}: {', '.join(unseen)}")
+            cluster.applier.look_again(unseen)
+            kinds = ", ".join(map(str, unseen))
+            raise Waits(f"waits for the watches of namespace {chosen.namespace}: {kinds}")
         if handover is not None:
             await handover.end(writes)
         if handover is None or handover.is_over():

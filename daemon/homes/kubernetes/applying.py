@@ -4,7 +4,7 @@ What the API server answers carries the bookkeeping of fields: it tells who wrot
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -62,9 +62,11 @@ class Applier:
         except NotFound:  # not even the group
             return False
 
-    def look_again(self) -> None:
-        """Ask at once for kinds that could not be watched."""
-        self._home.look_again()
+    def look_again(self, kinds: Collection[GroupKind]) -> None:
+        """Ask at once for kinds that could not be watched: what is known of them is forgotten."""
+        for kind in kinds:
+            self._resources.forget(kind)
+        self._home.look_again(kinds)
 
     async def look(self, ref: ObjectRef) -> StoredObject | None:
         """The object as it is now; of Secrets and ConfigMaps the metadata."""

@@ -95,10 +95,10 @@ class KubernetesHome:
         """What requests that no other home knows are made with."""
         return self._api, self._resources
 
-    def look_again(self) -> None:
-        """Ask at once for kinds that could not be watched."""
+    def look_again(self, kinds: Collection[GroupKind] | None = None) -> None:
+        """Ask at once for these kinds (None: for all) if they could not be watched."""
         for watch in self._watches:
-            watch.look_again()
+            watch.look_again(kinds)
 
     def look_for(self, foreign: ForeignWriters, versions: Versions) -> None:
         """Look for another operator: `versions` is shown all objects from the next watch on."""

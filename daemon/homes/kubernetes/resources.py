@@ -1,6 +1,8 @@
 """Which resources the API server serves: the version and the path of each kind, asked once and kept."""
 
+import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from typing import Final
 
@@ -84,6 +86,8 @@ class Resources:
         self._served: dict[tuple[str, str], tuple[float, dict[str, Resource]]] = {}
         """By group and version: when it was asked for, and what there was."""
         self._preferred: dict[str, tuple[float, Sequence[str]]] = {}
+        self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """By group: kinds that are looked for at the same time are asked for once."""
 
     async def find(self, kind: GroupKind, version: str = "") -> Resource | None:
         """The resource of a kind; None while the server does not have it. Raises HomeError."""
@@ -123,9 +127,13 @@ class Resources:
             return known.versions
         if not kind.group:
             return ("v1",)
-        asked, versions = self._preferred.get(kind.group, (0.0, ()))
-        if versions or time.monotonic() - asked < KNOWN_FOR:
-            return versions
+        async with self._asking[kind.group]:
+            asked, versions = self._preferred.get(kind.group, (0.0, ()))
+            if not versions and time.monotonic() - asked >= KNOWN_FOR:
+                versions = await self._ask_versions(kind)
+        return versions
+
+    async def _ask_versions(self, kind: GroupKind) -> Sequence[str]:
         answer = await self._asked(f"/apis/{kind.group}", f"asking for {kind.group}", kind.group)
         group = _Group() if answer is None else answer.decode(_Group)
         every = [] if group.preferred_version is None else [group.preferred_version]
@@ -134,9 +142,21 @@ class Resources:
         return versions
 
     async def _of(self, group: str, version: str, kind: str) -> dict[str, Resource]:
+        known = self._known(group, version, kind)
+        if known is None:
+            async with self._asking[group]:
+                known = self._known(group, version, kind)
+                if known is None:
+                    known = await self._ask(group, version)
+        return known
+
+    def _known(self, group: str, version: str, kind: str) -> dict[str, Resource] | None:
         served = self._served.get((group, version))
         if served is not None and (kind in served[1] or time.monotonic() - served[0] < KNOWN_FOR):
             return served[1]
+        return None
+
+    async def _ask(self, group: str, version: str) -> dict[str, Resource]:
         path = f"/apis/{group}/{version}" if group else f"/api/{version}"
         doing = f"asking for the resources of {group or 'core'}/{version}"
         answer = await self._asked(path, doing, group, version)

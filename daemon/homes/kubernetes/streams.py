@@ -157,6 +157,7 @@ class Stream:
     async def _run(self) -> None:
         failures = 0
         while True:
+            self.look_again.clear()
             try:
                 resource = await self._resources.find(self.kind)
                 if resource is None:
@@ -182,7 +183,6 @@ class Stream:
 
     async def _wait(self) -> None:
         """Until it is worth asking again for what is not served, or may not be watched."""
-        self.look_again.clear()
         with suppress(TimeoutError):
             await asyncio.wait_for(self.look_again.wait(), MISSING)
             self._resources.forget(self.kind)

@@ -105,11 +105,12 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         self._streams[key] = stream
         self._tasks.append(asyncio.create_task(stream.run(), name=f"home: watch {key[0]}"))
 
-    def look_again(self) -> None:
-        """Ask at once for kinds that could not be watched."""
+    def look_again(self, kinds: Collection[GroupKind] | None) -> None:
+        """Ask at once for these kinds (None: for all) if they could not be watched; and which may export."""
         self._look_for_kinds.set()
-        for stream in tuple(self._streams.values()):
-            stream.look_again.set()
+        for (kind, _), stream in tuple(self._streams.items()):
+            if kinds is None or kind in kinds:
+                stream.look_again.set()
 
     def lacks_secret(self, ref: ObjectRef) -> bool:
         """Whether both streams of Secrets are whole, and neither has told of this one."""

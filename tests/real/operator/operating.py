@@ -54,12 +54,11 @@ def environment(namespace: str, version: str = "1.2.3") -> Environment:
     )
 
 
-class Operated:
-    """A cluster with an operator, and who looks after it."""
+class Administrator:
+    """Who looks after a cluster with an operator."""
 
-    def __init__(self, api: KubeApi, running: RunningOperator) -> None:
+    def __init__(self, api: KubeApi) -> None:
         self.api = api
-        self.running = running
         self.within = WITHIN
         """Seconds within which what is waited for has to come."""
 
@@ -107,6 +106,14 @@ class Operated:
         await self.until_ready("False", "waits for Deployment")
         roll_out(self.api, OPERAND)
         await self.until_ready("True")
+
+
+class Operated(Administrator):
+    """The same, with the operator in this process."""
+
+    def __init__(self, api: KubeApi, running: RunningOperator) -> None:
+        super().__init__(api)
+        self.running = running
 
 
 def condition(document: Any, type_: str = "Ready") -> Document:  # noqa: ANN401  # an object or None

@@ -1,5 +1,6 @@
 """Which kinds an API server has, and what it does not say by a mere 404."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
@@ -22,10 +23,12 @@ OURS = {"name": EXTERNAL_SECRET.group, "versions": [{"version": "v1"}]}
 
 
 @asynccontextmanager
-async def resources(pages: Mapping[str, Json]) -> AsyncGenerator[Resources]:
-    """Of a server that has these pages, and answers all else in plain text."""
+async def resources(pages: Mapping[str, Json], asked: list[str] | None = None) -> AsyncGenerator[Resources]:
+    """Of a server that has these pages, and answers all else in plain text; `asked` gets the paths."""
+    paths: list[str] = [] if asked is None else asked
 
     async def answer(request: web.Request) -> web.Response:
+        paths.append(request.path)
         if request.path in pages:
             return web.json_response(pages[request.path])
         return web.Response(status=404, text="404 page not found\n")
@@ -65,3 +68,21 @@ async def test_a_kind_that_is_served_is_found() -> None:
         resource = await found.find(EXTERNAL_SECRET.group_kind)
     assert resource is not None
     assert resource.path("a", "b") == "/apis/external-secrets.io/v1/namespaces/a/externalsecrets/b"
+
+
+async def test_kinds_of_one_group_are_asked_for_once_however_many_look_for_them() -> None:
+    pages: dict[str, Json] = {
+        "/apis/example.com": {"name": "example.com", "versions": [{"version": "v1"}]},
+        "/apis/example.com/v1": {
+            "resources": [
+                {"name": "widgets", "kind": "Widget", "namespaced": True},
+                {"name": "gadgets", "kind": "Gadget", "namespaced": True},
+            ]
+        },
+    }
+    asked: list[str] = []
+    async with resources(pages, asked) as found:
+        gadget = GroupKind("example.com", "Gadget")
+        both = await asyncio.gather(*(found.find(each) for each in (WIDGET, gadget, WIDGET)))
+    assert [each.plural for each in both if each is not None] == ["widgets", "gadgets", "widgets"]
+    assert sorted(asked) == sorted(pages)

@@ -239,6 +239,24 @@ async def test_a_kind_without_a_crd_is_unknown_until_it_has_one(monkeypatch: pyt
                 await receiver.until(len(receiver.told) + 1)
 
 
+async def test_who_is_to_look_again_while_it_looks_does_so_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streams, "MISSING", 3600.0)
+    server = Server([bookmark(7, end=True)])
+    server.serves = False
+    async with following(server) as (receiver, stream):
+
+        async def unknown(why: str) -> None:
+            server.serves = True
+            stream.look_again.set()
+            receiver.told.append(why)
+
+        monkeypatch.setattr(receiver, "unknown", unknown)
+        told = await receiver.until(2)
+    assert told[1] == "listed"
+
+
 async def test_a_server_that_does_not_list_by_watching_is_listed_in_pages() -> None:
     first = event("ADDED", "a", 5)["object"]
     second = event("ADDED", "b", 6)["object"]
