@@ -92,6 +92,9 @@ async def run_engine(
         found = registry.generator_type(kind)
         return found if hooks.generator is None else hooks.generator(found)
 
+    def reconciler_of(kind: GroupKind) -> Reconciler | None:
+        return exports.of(kind)  # which needs the engine
+
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(trusted_ca(settings.trusted_ca_file))
         sessions = await stack.enter_async_context(
@@ -141,7 +144,7 @@ async def run_engine(
             observer=hooks.observer,
             listeners=(sessions, context.owned_secrets, context.push_index),
             held=hooks.held,
-            others=lambda kind: exports.of(kind),  # noqa: PLW0108  # as above
+            others=reconciler_of,
         )
         exports = _ExportsOnDemand(
             context, settings, hooks.secret_apis or registry.secret_apis, engine.add_listener

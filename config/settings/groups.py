@@ -210,12 +210,13 @@ _OF_AZURE: Final = (
     *("redhatopenshift", "resources", "search", "servicebus", "signalrservice", "sql", "storage"),
     *("subscription", "synapse", "web"),
 )
+EXPORTING_GROUPS: Final = tuple(f"{name}.azure.com" for name in _OF_AZURE)
 
 
 class Exports(Group, frozen=True):
     """Dynamic exports: what resources of other operators say in `operatorSpec` is written, by expressions."""
 
-    groups: tuple[str, ...] = tuple(f"{name}.azure.com" for name in _OF_AZURE)
+    groups: tuple[str, ...] = EXPORTING_GROUPS
     """In a cluster, the API groups whose resources may have exports; none: exports are off. The daemon needs
     the right to list and watch them. By default those of Azure Service Operator.
     Example: [storage.azure.com, database.aws.crossplane.io]"""

@@ -66,6 +66,8 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
     flags: Mapping[str, Any] = NO_FLAGS
     """More arguments of `syncret run`, without their hyphens, such as those of ESO's controller."""
     generic_targets: Sequence[TargetResource] = ()
+    exporting_groups: Sequence[str] | None = None
+    """The API groups of the setting `exports.groups`, whose resources are read; None: as the settings say."""
     port: int = 9847
     """The port of metrics, and of probes if they have none of their own."""
     health_port: int = 0
@@ -123,7 +125,11 @@ class Installation(Struct, frozen=True, kw_only=True, dict=True):
         decisive = {f"process.{_camel(name)}": value for name, value in asdict(process).items()}
         decisive["leaderElection.enabled"] = election.enabled
         written = {name: str(on).lower() for name, on in decisive.items() if name in self.settings}
-        return {**_plain(self), "settings": {**self.settings, **written}}
+        return {
+            **_plain(self),
+            "settings": {**self.settings, **written},
+            "exporting_groups": list(self.daemon.exports.groups),
+        }
 
 
 def _camel(name: str) -> str:

@@ -48,6 +48,8 @@ READ: Final = ("get", "list", "watch")
 """`list` is for API servers that do not list by watching: before 1.34."""
 _OURS: Final = ("sync", "push", "store", "fan_out")
 _CHANGE: Final = ("create", "delete", "deletecollection", "patch", "update")
+EXPORTS_ROLE: Final = "exports.syncret.dev/aggregate-to-exports"
+"""The label of a ClusterRole whose rules the daemon gets, to follow resources of more groups."""
 _AGGREGATE: Final = "rbac.authorization.k8s.io/aggregate-to-"
 
 _HANDLED: Final[dict[str, Outline]] = {
@@ -147,6 +149,14 @@ class Rights:
             },
         )
 
+    def exports(self) -> Iterator[Outline]:
+        """What is read of others' resources, each group by its name, and what is written for them."""
+        yield each(
+            i.exporting_groups,
+            lambda group: {"apiGroups": [group], "resources": ["*"], "verbs": READ},
+        )
+        yield when(i.exporting_groups, rule("", ("configmaps",), ("create", "update", "delete")))
+
     def _reported(self, *roles: str, scoped: bool | None) -> Iterator[Outline]:
         """Finalizers and status of what it handles."""
         handled = self._of(GROUP, *roles, scoped=scoped)
@@ -206,11 +216,24 @@ def roles(catalog: Catalog) -> Sequence[Outline]:
         *_granted(only, text(i.name, "-", _ONLY, "-cluster-stores"), rights.cluster_stores(), None),
         # where Events of cluster-scoped objects are
         *_granted(only, text(i.name, "-", _ONLY, "-events"), iter((EVENTS,)), "default"),
+        *_for_exports(rights, whole),
         *_granted(HOLDS_LEASE, suffixed("leaderelection"), election(), LEASE_NAMESPACE),
         *_granted(OTHERS_NAMESPACE, suffixed("interlock"), election(), OTHERS_NAMESPACE),
         when(all_of(i.rbac.create, i.rbac.reviews), _binding(suffixed("reviews"), "system:auth-delegator")),
         *_for_users(rights),
     ]
+
+
+def _for_exports(rights: Rights, whole: Outline) -> Iterator[Outline]:
+    """The rights for exports; in the cluster there is also a role that others add to by a label."""
+    name, more = suffixed("exports"), suffixed("exports-more")
+    yield from _granted(all_of(whole, i.exporting_groups), name, rights.exports(), None)
+    yield from _granted(all_of(_ONLY, i.exporting_groups), name, rights.exports(), _ONLY)
+    test = all_of(i.rbac.create, whole, i.exporting_groups)
+    selected: Outline = {"clusterRoleSelectors": [{"matchLabels": {EXPORTS_ROLE: "true"}}]}
+    role = named(AUTHORIZATION, "ClusterRole", more, namespace=None)
+    yield when(test, {**role, "aggregationRule": selected})
+    yield when(test, _binding(more, more))
 
 
 def _granted(test: Outline, name: Outline, rules: Iterator[Outline], namespace: Outline) -> Iterator[Outline]:

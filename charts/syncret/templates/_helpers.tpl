@@ -123,6 +123,16 @@ settings:
 {{- if not (kindIs "invalid" $.Values.egress.deny) }}
   egress.deny: {{ toJson (toJson $.Values.egress.deny) }}
 {{- end }}
+{{- if not $.Values.exports.enabled }}
+  exports.groups: "[]"
+{{- else }}
+{{- if $.Values.exports.groups }}
+  exports.groups: {{ toJson (toJson $.Values.exports.groups) }}
+{{- end }}
+{{- end }}
+{{- if $.Values.exports.refreshInterval }}
+  exports.refreshInterval: {{ $.Values.exports.refreshInterval | toJson }}
+{{- end }}
 {{- if $.Values.manifestFiles }}
   manifestFiles: {{ toJson (toJson $.Values.manifestFiles) }}
 {{- end }}
@@ -147,6 +157,11 @@ generic_targets:
 {{- end }}
 {{- else }}
 generic_targets: []
+{{- end }}
+{{- if $.Values.exports.enabled }}
+exporting_groups: {{ toJson (or $.Values.exports.groups (list "alertsmanagement.azure.com" "apimanagement.azure.com" "app.azure.com" "appconfiguration.azure.com" "authorization.azure.com" "automation.azure.com" "batch.azure.com" "cache.azure.com" "cdn.azure.com" "cognitiveservices.azure.com" "communication.azure.com" "compute.azure.com" "containerinstance.azure.com" "containerregistry.azure.com" "containerservice.azure.com" "dataprotection.azure.com" "dbformariadb.azure.com" "dbformysql.azure.com" "dbforpostgresql.azure.com" "devices.azure.com" "documentdb.azure.com" "entra.azure.com" "eventgrid.azure.com" "eventhub.azure.com" "insights.azure.com" "keyvault.azure.com" "kubernetesconfiguration.azure.com" "kusto.azure.com" "machinelearningservices.azure.com" "managedidentity.azure.com" "monitor.azure.com" "network.azure.com" "network.frontdoor.azure.com" "notificationhubs.azure.com" "operationalinsights.azure.com" "redhatopenshift.azure.com" "resources.azure.com" "search.azure.com" "servicebus.azure.com" "signalrservice.azure.com" "sql.azure.com" "storage.azure.com" "subscription.azure.com" "synapse.azure.com" "web.azure.com")) }}
+{{- else }}
+exporting_groups: []
 {{- end }}
 port: {{ $.Values.metrics.listen.port | toJson }}
 {{- if or $.Values.livenessProbe.enabled $.Values.readinessProbe.enabled }}

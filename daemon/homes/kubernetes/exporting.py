@@ -98,7 +98,7 @@ async def follow_groups(
         try:
             kinds = frozenset(await resources.watchable(groups))
         except HomeError:
-            kinds = known or frozenset()
+            kinds = frozenset[GroupKind]() if known is None else known
         if kinds != known:
             await follow(kinds)
             known = kinds

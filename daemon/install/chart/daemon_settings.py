@@ -88,6 +88,10 @@ SETTINGS: Final[dict[str, Outline]] = {
         f"egress.{name}": when(present(v.egress[name]), json_text(v.egress[name]))
         for name in ("allow", "deny")
     },
+    "exports.groups": when(
+        not_(v.exports.enabled), "[]", when(v.exports.groups, json_text(v.exports.groups))
+    ),
+    "exports.refreshInterval": given(v.exports.refreshInterval),
     "manifestFiles": when(v.manifestFiles, json_text(v.manifestFiles)),
     "workTime": given(v.workTime),
     "workMemory": when(v.workMemory, as_text(v.workMemory)),

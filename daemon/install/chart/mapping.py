@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from syncret.config.settings.groups import EXPORTING_GROUPS
 from syncret.daemon.install.chart.daemon_settings import AUTH, SECURE, SETTINGS
 from syncret.daemon.install.chart.inputs import APP, IMAGE, LABELS, NAME, NAMESPACE, helm, v
 from syncret.daemon.install.chart.pod_members import LIVE, POD, PROBED, pod
@@ -131,6 +132,7 @@ MAPPING: Final[dict[str, Outline]] = {
         ],
         [],
     ),
+    "exporting_groups": when(v.exports.enabled, first(v.exports.groups, [*EXPORTING_GROUPS]), []),
     "port": v.metrics.listen.port,
     "health_port": when(PROBED, When(is_text(LIVE.httpGet.port), LIVE.port, LIVE.httpGet.port), 0),
     "service_account": {

@@ -198,6 +198,11 @@ VALUES: Final[Keys] = {
             },
         ),
     },
+    "exports": {
+        "enabled": yes("Carry out what resources of other operators export."),
+        "groups": names("API groups of these resources; empty: Azure Service Operator's."),
+        "refreshInterval": text("", "How often their secrets are read again; empty: 1h."),
+    },
     "log": {
         "level": text("info", "The least severe messages that are logged.", *LEVELS),
         "timeEncoding": text("epoch", "How log lines write the time.", *_TIMES),

@@ -94,6 +94,7 @@ def _object(api_version: str, kind: str, name: str, **members: Any) -> Document:
 
 def _installation(chosen: Choices, environment: Environment) -> Installation:
     settings = {
+        "exports.groups": "[]",  # the Go operator gives no rights for them, and has none itself
         "leaderElection.enabled": "true",
         "logFormat": "json",
         "logLevel": chosen.log_level,

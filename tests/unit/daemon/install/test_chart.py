@@ -71,6 +71,7 @@ OTHERS: Mapping[str, Any] = {
     "genericTargets.resources": [{"apiGroup": "a", "resources": ["b"]}],
     "global.compatibility.openshift.adaptSecurityContext": "force",
     "workTime": "7s",
+    "exports.refreshInterval": "7m",
     "leaderElectionLeaseDuration": "30s",
     "leaderElectionRetryPeriod": "1s",
     "leaderElection.leaseDuration": "30s",

@@ -20,6 +20,7 @@ kind: ExternalSecretsConfig
 metadata: {name: cluster}
 """
 VALUES: Final[Document] = {
+    "exports": {"enabled": False},  # the operator has none
     "fullnameOverride": "external-secrets",
     "nameOverride": "external-secrets",
     "installCRDs": False,
