@@ -9,24 +9,39 @@ from syncret.providers.kit.spec_rules import address, filled, strict
 
 
 class ChefSecretRef(Model):
-    """The private key that requests are signed with, from a Secret."""
+    """The private key that requests are signed with, from a Secret.
+
+    Example: {privateKeySecretRef: {name: chef-login, key: key.pem}}
+    """
 
     private_key_secret_ref: SecretKeySelector
+    """The RSA key of the user or client, as PEM. Example: {name: chef-login, key: key.pem}"""
 
 
 class ChefAuth(Model):
-    """How the user authenticates."""
+    """How the user authenticates.
+
+    Example: {secretRef: {privateKeySecretRef: {name: chef-login, key: key.pem}}}
+    """
 
     secret_ref: ChefSecretRef
+    """A key that is kept in a Secret."""
 
 
 class ChefSpec(Model):
-    """Reads items of data bags as one user."""
+    """Reads and writes items of data bags as one user.
+
+    Example: {username: shop, serverUrl: 'https://chef.example.com/organizations/acme/', auth: {secretRef:
+    {privateKeySecretRef: {name: chef-login, key: key.pem}}}}
+    """
 
     auth: ChefAuth
+    """Who the store is to Chef."""
     server_url: str
-    """With the organization, and ending in a slash: `https://chef.example.com/organizations/acme/`."""
+    """Address of the server with the organization, ending in a slash.
+    Example: https://chef.example.com/organizations/acme/"""
     username: str
+    """Name of the user or client whose key signs. Example: shop"""
 
 
 def check(spec: ChefSpec, scope: Scope) -> Iterator[Problem]:

@@ -9,17 +9,25 @@ from syncret.providers.kit.spec_rules import complete, filled, referent
 
 
 class FortanixApiKey(Model):
-    """The API key of an app, from a Secret."""
+    """The API key of an app, from a Secret.
+
+    Example: {secretRef: {name: fortanix-login, key: apiKey}}
+    """
 
     secret_ref: SecretKeySelector | None = None
+    """The key as Fortanix shows it. Example: {name: fortanix-login, key: apiKey}"""
 
 
 class FortanixSpec(Model):
-    """Reads security objects that one app may see."""
+    """Reads security objects that one app may export.
+
+    Example: {apiKey: {secretRef: {name: fortanix-login, key: apiKey}}}
+    """
 
     api_url: str | None = None
-    """`https://sdkms.fortanix.com` by default."""
+    """Address of the API; absent: https://sdkms.fortanix.com. Example: https://eu.smartkey.io"""
     api_key: FortanixApiKey | None = None
+    """Who the store is to Fortanix; required."""
 
 
 def check(spec: FortanixSpec, scope: Scope) -> Iterator[Problem]:

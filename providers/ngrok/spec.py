@@ -11,31 +11,49 @@ from syncret.providers.kit.spec_rules import address
 
 
 class NgrokSecretRef(Model):
-    """The Secret key with the API key."""
+    """The Secret key with the API key.
+
+    Example: {secretRef: {name: ngrok-login, key: apiKey}}
+    """
 
     secret_ref: SecretKeySelector | None = None
+    """The API key. Example: {name: ngrok-login, key: apiKey}"""
 
 
 class NgrokAuth(Model):
-    """How to log in; an API key is the only method."""
+    """How to log in; an API key is the only method.
+
+    Example: {apiKey: {secretRef: {name: ngrok-login, key: apiKey}}}
+    """
 
     api_key: NgrokSecretRef | None = None
+    """A key that is kept in a Secret."""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
 
 class NgrokVault(Model):
-    """The vault that is written to."""
+    """The vault that is written to.
+
+    Example: {name: shop}
+    """
 
     name: str
+    """Name of a vault that exists. Example: shop"""
 
 
 class NgrokSpec(Model):
-    """A store in a vault of ngrok; write only."""
+    """Writes secrets of one vault; ngrok lets nobody read them.
+
+    Example: {vault: {name: shop}, auth: {apiKey: {secretRef: {name: ngrok-login, key: apiKey}}}}
+    """
 
     auth: NgrokAuth
+    """Who the store is to ngrok."""
     vault: NgrokVault
+    """Where secrets are written to."""
     api_url: str = "https://api.ngrok.com"
+    """Address of the API. Example: https://ngrok.example.com"""
 
 
 def check(spec: NgrokSpec, _scope: Scope) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """Calls of the endpoints of one API, as one identity."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -32,6 +32,19 @@ class Refusals:
         default_factory=dict[int, Callable[[Answer, Endpoint], SyncError]]
     )
     """Errors of statuses of which the vendor says more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A request that waits for the headers of an identity: `Send`."""
+
+    method: str
+    path: str
+    content: bytes = field(repr=False)
+    send: "Callable[[Headers], Awaitable[Answer]]" = field(repr=False)
+
+    async def __call__(self, headers: "Headers", /) -> Answer:
+        return await self.send(headers)
 
 
 class Api:
@@ -108,7 +121,8 @@ class Api:
                 raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
             return answer
 
-        return await self._identity.send(send)  # which sees what is refused, too
+        waiting = _Waiting(endpoint.method, path, b"" if content is None else content.content, send)
+        return await self._identity.send(waiting)  # which sees what is refused, too
 
     def _not_found(self, answer: Answer, endpoint: Endpoint) -> Malformed:
         vendor, hint = self._refusals.vendor, endpoint.check or self._refusals.check

@@ -10,7 +10,27 @@ from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bear
 from syncret.providers.kit.http import Answer
 
 Headers: TypeAlias = Mapping[str, str]
-Send: TypeAlias = Callable[[Headers], Awaitable[Answer]]
+
+
+class Send(Protocol):
+    """A request that waits for the headers of an identity. One that signs looks at what is sent."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def path(self) -> str:
+        """Below the base of the API, quoted, without its query."""
+        ...
+
+    @property
+    def content(self) -> bytes:
+        """The body."""
+        ...
+
+    async def __call__(self, headers: Headers, /) -> Answer:
+        """The answer. Raises SyncError."""
+        ...
 
 
 class Identity(Protocol):

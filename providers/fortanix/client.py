@@ -1,0 +1,121 @@
+"""The client of a Fortanix DSM store: the endpoints, and what it does with them.
+
+https://www.fortanix.com/fortanix-restful-api-references/dsm
+"""
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.providers.contract import (
+    FindQuery,
+    Paced,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import extract
+from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Api
+
+_GRANT: Final = "let the app's group use the object, with the operation EXPORT"
+
+INFO: Final = Endpoint("POST", "/crypto/v1/keys/info", "looking up object {name}", _GRANT)
+EXPORT: Final = Endpoint("POST", "/crypto/v1/keys/export", "exporting object {name}", _GRANT)
+LIST: Final = Endpoint("GET", "/crypto/v1/keys", "listing objects", _GRANT)
+
+_SECRET: Final = "SECRET"
+_TYPES: Final = {_SECRET, "OPAQUE"}
+_PAGE: Final = 100
+
+
+class _Object(msgspec.Struct):
+    """A security object; the value of an opaque one is in its description."""
+
+    obj_type: str
+    kid: str = ""
+    name: str = ""
+    value: bytes | None = None
+    """Base64 in JSON."""
+    custom_metadata: dict[str, str] | None = None
+
+
+class FortanixClient(SingleReads[SecretBytes]):
+    """Reads, finds and probes."""
+
+    converts_keys = False
+
+    def __init__(self, api: "Api") -> None:
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"<FortanixClient {self._api!r}>"
+
+    # -- read
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """As in the operator, the current version is read."""
+        return RemoteKey(ref.key)
+
+    async def fetch_one(self, key: RemoteKey) -> SecretBytes:
+        found = (await self._api.call(INFO, body={"name": key.key}, name=key.key)).decode(_Object)
+        if found.obj_type == _SECRET:
+            found = (await self._api.call(EXPORT, body={"kid": found.kid}, name=key.key)).decode(_Object)
+        if found.value is None:
+            raise Malformed(
+                f"object {key.key} has no value that could be read",
+                hint=f"it is of type {found.obj_type}: store secrets as {_SECRET} or OPAQUE",
+            )
+        return SecretBytes(found.value)
+
+    def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        """The value, or the member of a JSON object; a name that it does not have is read as a gjson path."""
+        if not ref.property:
+            return payload
+        found = extract.member_or_path(payload.raw, ref.property, work)
+        if found is None:
+            raise extract.missing_property(f"unable to get value for key {ref.property} of {ref.key}")
+        return SecretBytes(found)
+
+    def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap | None:
+        found = self.value(payload, ref, work)
+        return None if found is None else extract.members(found.raw, f"object {ref.key}", work)
+
+    # -- find
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        """Objects that hold secrets, by name and custom metadata."""
+        if query.path is not None:
+            raise Malformed("objects in Fortanix have no path", hint="write find.name.regexp, or tags")
+        matches, tags, found = regexp.matcher(query.name or "", work), set(query.tags or ()), Matches()
+        async for each in self._list(paced):
+            held = set((each.custom_metadata or {}).items())
+            if each.obj_type in _TYPES and each.name and matches(each.name) and tags <= held:
+                found.add_name(each.name)
+
+        async def read(name: str) -> SecretBytes:
+            return await self.fetch_one(RemoteKey(name))
+
+        return await found.read_values(read, paced, doing="fortanix find")
+
+    def _list(self, paced: Paced) -> AsyncGenerator[_Object, None]:
+        async def page(token: str) -> Page[_Object]:
+            start = int(token or "0")
+            params = {"limit": str(_PAGE), "offset": str(start)}
+            listed = (await self._api.call(LIST, params=params)).decode(list[_Object])
+            return Page(listed, str(start + _PAGE) if len(listed) >= _PAGE else "")
+
+        return pages(page, paced, doing="listing objects")
+
+    # -- probe
+    async def probe(self) -> Readiness:
+        await self._api.call(LIST, params={"limit": "1"})
+        return "ready"
