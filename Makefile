@@ -78,11 +78,11 @@ test: $(DEV_READY) ## The fast tests, in random order
 	$(BIN)/python -m pytest -q $(TEST)
 
 .PHONY: test-3.13
-test-3.13: ## The fast tests, and the slow ones of sync and plan, on Python 3.13, where there is one
+test-3.13: ## The fast tests, and the slow ones of sync, plan and simulate, on Python 3.13, where there is one
 	@for python in "$$HOME"/.pyenv/versions/3.13*/bin/python3.13 python3.13; do \
 	  if "$$python" -c 'import ensurepip' 2>/dev/null; then \
 	    $(MAKE) test VENV=.venv-3.13 PYTHON="$$python"; \
-	    exec .venv-3.13/bin/python -m pytest -q -m slow tests/real/e2e/test_passes.py; \
+	    exec .venv-3.13/bin/python -m pytest -q -m slow tests/real/e2e/test_passes.py tests/suites/corpus/test_simulate.py; \
 	  fi; \
 	done; echo "no Python 3.13 here: skipped"
 

@@ -41,6 +41,9 @@ class _JumpingSelector(selectors.DefaultSelector):
 
     @override
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        alone = not self.threads and len(self.get_map()) <= 1  # the one is the loop's own pipe to itself
+        if alone and timeout == 0:  # what is ready comes first, and there is nobody else to ask for
+            return []
         events = super().select(0)
         if events or timeout == 0:
             return events
@@ -51,7 +54,7 @@ class _JumpingSelector(selectors.DefaultSelector):
         if timeout is not None:
             self.now += max(timeout, 0.0)
             return []
-        if not self.threads and len(self.get_map()) <= 1:  # the one is the loop's own pipe to itself
+        if alone:
             raise Deadlock("every task waits, and nothing is left that could wake one")
         return super().select(None)
 

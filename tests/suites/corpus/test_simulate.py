@@ -8,9 +8,12 @@ from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.outcome import ran, settle, wait_or_go_on
 from tests.suites.corpus.runners.simulations import Simulation, differences, simulated
 
-pytestmark = pytest.mark.conformance(
-    lane="syncret simulate", files=("externalsecret_cases.yaml", "pushsecret_cases.yaml")
-)
+pytestmark = [
+    pytest.mark.conformance(
+        lane="syncret simulate", files=("externalsecret_cases.yaml", "pushsecret_cases.yaml")
+    ),
+    pytest.mark.slow,  # nine processes that work for a second each
+]
 
 
 @pytest.fixture(scope="module")
