@@ -28,6 +28,7 @@ MEASURES: Final = (
     "path",
     "compare",
     "hostile",
+    "release",
 )
 
 

@@ -10,7 +10,7 @@ from pyrage import x25519
 from syncret.config.meta import Document
 from syncret.config.text.yaml import parse_text, to_yaml
 from syncret.daemon.cli.main import main
-from syncret.daemon.cli.releasing import sops
+from syncret.daemon.cli.releasing import age, sops
 from tests.support.canary import CANARY, ENCODED, leaks
 
 KEY = x25519.Identity.generate()
@@ -167,7 +167,10 @@ def test_a_wrong_mac_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_without_the_library(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("syncret.daemon.cli.releasing.age.find_spec", lambda _: None)
+    def missing(name: str) -> None:
+        assert name == "pyrage"
+
+    monkeypatch.setattr(age, "find_spec", missing)
     assert release("--output-dir", "out", "--encrypt-to", TO) == 2
     assert release("--identity", "key.txt", values="values.enc.yaml") == 2
     assert capfd.readouterr().err.count("install syncret with its extra: syncret[age]") == 2

@@ -27,7 +27,7 @@ def test_files_are_private_whatever_stood_there(tmp_path: Path) -> None:
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.yaml").write_text("old")
-    written = []
+    written: list[int] = []
 
     def full(descriptor: int) -> None:
         written.append(descriptor)
