@@ -4,7 +4,7 @@ Nothing is kept: each run asks anew, and only for what the expressions use.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import NamedTuple
 
@@ -14,9 +14,11 @@ from syncret.daemon.core.exports.owner import Owner
 from syncret.daemon.core.exports.plan import ALL
 from syncret.daemon.core.exports.written import values_of, written_names
 from syncret.daemon.core.secret import secret_data
+from syncret.daemon.engine.queue.fair_queue import resources_lane
+from syncret.daemon.engine.queue.waiting import current_run, waiting_for
 from syncret.daemon.homes.contract import ObjectReader
-from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Malformed
+from syncret.providers.contract import SecretBytes, SecretMap
+from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.secret_apis import (
     CallIdentity,
     SecretApis,
@@ -79,7 +81,7 @@ class SecretSource:
         if reader is None:
             reader = self._readers[id(apis)] = await self._stack.enter_async_context(apis.open(self._context))
         self.calls[identity.resource.kind, call.api] += 1
-        found = await reader.read(call, identity)
+        found = await _waited_for(resources_lane(identity.resource.namespace), reader.read(call, identity))
         return {name: _text(name, value) for name, value in found.items()}
 
     async def _identity(self, apis: SecretApis, ref: ObjectRef, resource: Document) -> CallIdentity:
@@ -112,6 +114,20 @@ class SecretSource:
                 )
             values |= values_of(document, names)
         return values
+
+
+async def _waited_for(lane: str, read: Awaitable[SecretMap]) -> SecretMap:
+    """The result of a call; while it waits, for its vendor's limit too, another run gets the worker."""
+    run = current_run.get()
+    async with waiting_for(lane):
+        try:
+            return await read
+        except Unavailable:
+            run = None  # nobody answered
+            raise
+        finally:
+            if run is not None:
+                run.queue.answered(lane)
 
 
 def _kind(ref: ObjectRef) -> GroupKind:

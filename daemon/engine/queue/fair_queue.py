@@ -277,10 +277,21 @@ _CALLED: Final = ("store", "generator")
 
 
 def lanes_of(ref: ObjectRef, dependencies: Sequence[ObjectRef]) -> Lanes:
-    """The stores and generators whose calls a run of the object waits for: it shares their turns and caps."""
-    if role_of(ref[:2]) == "store":
+    """The stores and generators whose calls a run of the object waits for: it shares their turns and caps.
+
+    Resources of kinds that others define share those of their namespace: they wait for its vendor's APIs.
+    """
+    role = role_of(ref[:2])
+    if role == "store":
         return _shared((str(ref),))
+    if role is None:
+        return _shared((resources_lane(ref.namespace),))
     return _shared(tuple(str(each) for each in dependencies if role_of(each[:2]) in _CALLED))
+
+
+def resources_lane(namespace: str) -> str:
+    """The lane of a namespace's resources, whose secrets are read as the namespace says."""
+    return f"resources in {namespace}"
 
 
 @lru_cache(maxsize=1024)

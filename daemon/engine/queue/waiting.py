@@ -29,6 +29,10 @@ class Suspends(Protocol):
         """It waits no longer, and goes on once this returns; or it ends."""
         ...
 
+    def answered(self, store: str) -> None:
+        """The store answered a call, whatever it said."""
+        ...
+
 
 class CurrentRun(Struct, frozen=True):
     """The run of one object, known to all code that it calls: nothing in between has to pass it on.
