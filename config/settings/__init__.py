@@ -171,7 +171,9 @@ class Settings(Group, frozen=True):
     """Calls per second to one store; fewer, if its vendor publishes a lower limit.
     `syncret.dev/requests-per-second` overrides both. Example: 10"""
     burst: Count = 100
-    """Calls at once to one store; `syncret.dev/burst` overrides it. Example: 20"""
+    """Calls at once to one store, 1000 in a command that reads once, such as `sync`; `syncret.dev/burst`
+    overrides it.
+    Example: 20"""
     call_timeout: Seconds = 30.0
     """Longest time that one provider call may take. Example: 10s"""
     call_attempts: Count = 3

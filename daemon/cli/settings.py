@@ -32,8 +32,8 @@ FLAGS: Final = {
     "context": ("--context", "context"),
     "selector": ("--selector", "selector"),
 }
-ONE_SHOT: Final = Settings(output_dir="", state_file="")
-"""The defaults of `sync` and `plan`, which write only where they are told to."""
+ONE_SHOT: Final = Settings(output_dir="", state_file="", burst=1000)
+"""The defaults of `sync`, `plan` and `exec`, which write only where they are told to, and read only once."""
 
 SIDECAR: Final = Settings(output_dir="")
 """The defaults of `run` where objects come from a cluster and become files."""

@@ -215,13 +215,17 @@ class Delivering:
         """As `Member` says."""
         await self._guarded(self.save(turn(self.row, attempt if self.steps.reload else None, self.steps)))
 
-    async def tell(self) -> Told:
+    async def tell(self, *, revive: bool = False) -> Told:
         """As `Member` says."""
         if self.spec.reload is None:
             return Told(outcome=Outcome.DONE)
         try:
             return await tell(
-                self.spec.reload, self._units, variables=self._variables("reload"), values=self._values()
+                self.spec.reload,
+                self._units,
+                variables=self._variables("reload"),
+                values=self._values(),
+                revive=revive,
             )
         except Refused as error:
             return Told(outcome=Outcome.NOT_ASKED, message=f"{error} ({error.hint})")
@@ -314,7 +318,9 @@ class Delivering:
         if reload is not None and reload.unit and row.asked is not None:
             state = await self._units.show(reload.unit)
             if state is not None:
-                unit = UnitFacts(invocation=state.invocation, started=state.started)
+                unit = UnitFacts(
+                    invocation=state.invocation, started=state.started, runs=state.active != "failed"
+                )
         return Found(
             boot=boot_id(),
             swapped=swapped,

@@ -33,12 +33,20 @@ def key_of(reload: DeliveryReload | None) -> str:
 
 
 async def tell(
-    reload: DeliveryReload, units: Units, *, variables: Mapping[str, str], values: tuple[bytes, ...]
+    reload: DeliveryReload,
+    units: Units,
+    *,
+    variables: Mapping[str, str],
+    values: tuple[bytes, ...],
+    revive: bool = False,
 ) -> Told:
-    """Ask for the reload, and wait until it is over. Raises Refused for a program that others can write."""
+    """Ask for the reload, and wait until it is over. Raises Refused for a program that others can write.
+
+    `revive`: a unit that failed is started again: it was the new set that it could not live with.
+    """
     timeout = parse_duration(reload.timeout)
     if reload.unit:
-        return await units.tell(reload.unit, reload.action, timeout=timeout)
+        return await units.tell(reload.unit, reload.action, timeout=timeout, revive=revive)
     if reload.signal is not None:
         return await asyncio.to_thread(_signal, reload.signal)
     if reload.http is not None:

@@ -52,7 +52,9 @@ class Member(Protocol):
 
     async def begin_turn(self, attempt: Attempt | None) -> None: ...
 
-    async def tell(self) -> Told: ...
+    async def tell(self, *, revive: bool = False) -> Told:
+        """Ask for the reload; `revive` also starts a unit again that the new set has killed."""
+        ...
 
     async def told(self, told: Told, seconds: float) -> None:
         """Take in how the reload ended."""
@@ -199,6 +201,6 @@ class Turns:
                 await member.go_back()
         owed = [member for member in batch if member.phase is Phase.RELOADING_OLD]
         if owed:
-            told = await owed[0].tell()
+            told = await owed[0].tell(revive=True)
             for member in owed:
                 await member.told_old(told)

@@ -101,8 +101,18 @@ class Units(Protocol):
         """The state of a unit; None if systemd does not answer."""
         ...
 
-    async def tell(self, unit: str, action: Action, *, timeout: float) -> Told:  # noqa: ASYNC109  # of systemctl
-        """Reload or restart a unit that runs, once it has no job of others, and wait for the end."""
+    async def tell(
+        self,
+        unit: str,
+        action: Action,
+        *,
+        timeout: float,  # noqa: ASYNC109  # of systemctl
+        revive: bool = False,
+    ) -> Told:
+        """Reload or restart a unit that runs, once it has no job of others, and wait for the end.
+
+        `revive`: one that has failed is started.
+        """
         ...
 
     async def start(self, unit: str, *, timeout: float) -> CommandResult:  # noqa: ASYNC109  # as above
@@ -125,7 +135,14 @@ class SystemctlUnits:
         lines = (line.partition("=") for line in result.output.splitlines())
         return _state({name: value for name, _, value in lines})
 
-    async def tell(self, unit: str, action: Action, *, timeout: float) -> Told:  # noqa: ASYNC109
+    async def tell(
+        self,
+        unit: str,
+        action: Action,
+        *,
+        timeout: float,  # noqa: ASYNC109  # as the protocol
+        revive: bool = False,
+    ) -> Told:
         """As the protocol says."""
         state = await self._idle(unit, timeout)
         if state is not None and state.is_busy and state.active not in _STOPPED:
@@ -134,6 +151,8 @@ class SystemctlUnits:
             return Told(outcome=Outcome.NOT_ASKED, message="systemd does not answer")
         if not state.is_there:
             return Told(outcome=Outcome.NOT_THERE, message=f"{unit} is {state.load}")
+        if revive and state.active == "failed":
+            return _told(unit, await self._run(["restart", "--", unit], timeout))
         if not state.runs:
             return Told(outcome=Outcome.NOT_RUNNING, message=f"{unit} is {state.active}")
         result = await self._run([_VERBS[action], "--", unit], timeout)

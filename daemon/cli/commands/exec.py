@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from syncret.config.meta import Document, member
 from syncret.config.resources.kinds import SECRET
@@ -132,7 +133,7 @@ def _environment(options: Namespace) -> dict[bytes, bytes]:
 def _defaults(options: Namespace) -> Settings:
     if not options.files:
         return ONE_SHOT
-    return Settings(output_dir=options.files, state_file="")
+    return replace(ONE_SHOT, output_dir=options.files)
 
 
 def _matching(documents: Sequence[Document], labels: Mapping[str, str]) -> dict[str, Document]:

@@ -23,6 +23,8 @@ class UnitFacts(Struct, frozen=True, kw_only=True):
     reload_began: float | None = None
     """When its last ExecReload= began; None: there was none, or it cannot tell (Type=notify-reload)."""
     reload_succeeded: bool = True
+    runs: bool = True
+    """Whether it runs: a restart that failed leaves it dead."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -59,7 +61,9 @@ def recover(row: Row, found: Found, steps: Steps) -> Recovered:
         return _swap_forward(row, found)
     if row.phase is Phase.ROLLING_BACK:
         return Recovered(_back(row, found, steps))
-    if row.phase in _AFTER_A_REQUEST and row.asked is not None:
+    if row.phase in _AFTER_A_REQUEST:
+        if row.asked is None:  # of the old set it is asked in the phase itself
+            return Recovered(row, repeated=True)
         return _asked(row, row.asked, found, steps)
     return Recovered(row)
 
@@ -113,7 +117,7 @@ def _happened(attempt: Attempt, found: Found) -> Outcome | None:
     if unit is None:
         return None
     if unit.invocation != attempt.invocation:  # a new life has read the new files
-        return Outcome.DONE
+        return Outcome.DONE if unit.runs else Outcome.FAILED
     if found.restarts:
         return Outcome.NOT_ASKED
     if unit.reload_began is None:

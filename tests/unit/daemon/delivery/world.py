@@ -63,13 +63,20 @@ class FakeUnits:
         del unit
         return self.state
 
-    async def tell(self, unit: str, action: Action, *, timeout: float) -> Told:  # noqa: ASYNC109  # as the protocol
-        del timeout
+    async def tell(
+        self,
+        unit: str,
+        action: Action,
+        *,
+        timeout: float,  # noqa: ASYNC109  # as the protocol
+        revive: bool = False,
+    ) -> Told:
+        del timeout, revive
         self.told.append((unit, action))
+        if action == "restart":
+            self.state = replace(self.state, invocation=f"{self.state.invocation}+")
         self.when_told()
         outcome = self.outcome()
-        if action == "restart" and outcome is Outcome.DONE:
-            self.state = replace(self.state, invocation=f"{self.state.invocation}+")
         return Told(outcome=outcome, message="" if outcome is Outcome.DONE else f"{unit} did not")
 
     async def start(self, unit: str, *, timeout: float) -> CommandResult:  # noqa: ASYNC109  # as the protocol

@@ -1,0 +1,34 @@
+"""A Debian with the product installed as docs/homes/host.md says, for the tests that boot one."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.suites.docs.pages import blocks
+from tests.support.debian import ROOT, root_tar, run, wheels
+
+HOST_PAGE = ROOT / "docs" / "homes" / "host.md"
+
+
+def unpack(folder: Path, packages: Sequence[str]) -> Path:
+    """A root with these packages and syncret in it."""
+    root = folder / "root"
+    root.mkdir()
+    run("tar", "--extract", f"--file={root_tar(packages, variant='minbase')}", f"--directory={root}")
+    install(root)
+    return root
+
+
+def install(root: Path) -> None:
+    """What the page says, with the machine's Python and no network."""
+    clone = root / "media" / "clone"
+    for folder in ("config", "daemon", "providers", "requirements", "systemd"):
+        shutil.copytree(ROOT / folder, clone / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / file, clone)
+    [shown] = [block for block in blocks(HOST_PAGE, "console") if block.title == "install"]
+    commands = [line.removeprefix("# ") for line in shown.text.splitlines()]
+    nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network"]
+    pip = ["--setenv=PIP_NO_INDEX=1", "--setenv=PIP_FIND_LINKS=/wheels", "--chdir=/media/clone"]
+    script = "\n".join(["set -eu", *commands])
+    run(*nspawn, *pip, f"--bind-ro={wheels()}:/wheels", f"--directory={root}", "sh", "-c", script)
