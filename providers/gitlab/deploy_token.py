@@ -1,6 +1,8 @@
 """The generator GitlabDeployToken: a token of a GitLab project or group, revoked when it is replaced."""
 
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -8,7 +10,20 @@ from msgspec import Meta
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, Rule, SecretKeySelector, Timestamp
 from syncret.config.meta import Document
-from syncret.providers.contract import Generator
+from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.gitlab.spec import HOME
+from syncret.providers.kit.rest.endpoints import Endpoint
+
+if TYPE_CHECKING:  # imports TLS
+    from syncret.providers.kit.http import Answer, Http
+    from syncret.providers.kit.rest.api import Api
+    from syncret.providers.kit.rest.identities import Identity
+
+_GRANT: Final = "give the token the scope api, and the role Maintainer in the project (of a group: Owner)"
+_TOKENS: Final = "/api/v4/{kind}/{id}/deploy_tokens"
+
+CREATE: Final = Endpoint("POST", _TOKENS, "creating deploy token {name}", _GRANT)
+REVOKE: Final = Endpoint("DELETE", f"{_TOKENS}/{{token}}", "revoking deploy token {token}", _GRANT)
 
 Scope: TypeAlias = Literal[
     "read_repository",
@@ -22,15 +37,23 @@ Scope: TypeAlias = Literal[
 
 
 class GitlabTokenRef(Model):
-    """A Secret key with an access token that has the scope `api` and the role Maintainer."""
+    """A Secret key with an access token that has the scope `api` and the role Maintainer.
+
+    Example: {secretRef: {name: gitlab-login, key: token}}
+    """
 
     secret_ref: SecretKeySelector
+    """The Secret key, in the generator's namespace. Example: {name: gitlab-login, key: token}"""
 
 
 class GitlabDeployTokenAuth(Model):
-    """How the generator authenticates."""
+    """How the generator authenticates.
+
+    Example: {token: {secretRef: {name: gitlab-login, key: token}}}
+    """
 
     token: GitlabTokenRef
+    """An access token of a user, a project or a group."""
 
 
 def _one_owner(spec: Document) -> bool:
@@ -38,20 +61,29 @@ def _one_owner(spec: Document) -> bool:
 
 
 class GitlabDeployTokenSpec(Model):
-    """User name and token for registries and repositories of one project or group."""
+    """User name and token for registries and repositories of one project or group.
+
+    Example: {projectID: acme/shop, name: deploy, scopes: [read_registry], auth: {token: {secretRef: {name:
+    gitlab-login, key: token}}}}
+    """
 
     name: Annotated[str, Meta(min_length=1)]
+    """Name of the token in GitLab; several may have it. Example: deploy"""
     scopes: Annotated[tuple[Scope, ...], Meta(min_length=1)]
+    """What the token is good for. Example: [read_registry]"""
     auth: GitlabDeployTokenAuth
-    # Project and group: a number, or a path such as group/project.
+    """Who creates the token."""
     project_id: Annotated[str, Meta(min_length=1)] | None = msgspec.field(name="projectID", default=None)
+    """Number or path of the project. Example: acme/shop"""
     group_id: Annotated[str, Meta(min_length=1)] | None = msgspec.field(name="groupID", default=None)
+    """Number or path of the group. Example: acme"""
     url: str = ""
-    """Absent: https://gitlab.com."""
+    """Address of the instance; absent: https://gitlab.com. Example: https://gitlab.example.com"""
     username: str = ""
-    """Absent: GitLab chooses one."""
+    """User name that goes with the token; absent: GitLab chooses one. Example: deployer"""
     expires_at: Timestamp | None = None
-    """Absent: it is valid until a newer one replaces it."""
+    """When the token ends; absent: it is valid until a newer one replaces it.
+    Example: '2027-01-01T00:00:00Z'"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -62,4 +94,71 @@ class GitlabDeployTokenSpec(Model):
     )
 
 
-DEPLOY_TOKEN: Final = Generator(SpecType("GitlabDeployToken", GitlabDeployTokenSpec))
+class _Issued(msgspec.Struct):
+    id: int
+    username: str
+    token: str
+
+
+class _State(msgspec.Struct):
+    token_id: int = msgspec.field(name="tokenID")
+
+
+class _Failure(msgspec.Struct):
+    message: str = ""
+
+
+def _is_absent(answer: "Answer") -> bool:
+    """The token is gone; a project that is not seen could still have it."""
+    failure = answer.decode_if(_Failure)
+    return failure is not None and not any(word in failure.message for word in ("Project", "Group"))
+
+
+async def generate(spec: GitlabDeployTokenSpec, context: OpenContext) -> Generated:
+    """A new deploy token, which is valid until it is revoked or ends."""
+    body: dict[str, Any] = {"name": spec.name, "scopes": list(spec.scopes)}
+    if spec.username:
+        body["username"] = spec.username
+    if spec.expires_at is not None:
+        body["expires_at"] = spec.expires_at
+    kind, owner = _place(spec)
+    async with _opened(spec, context) as api:
+        answer = await api.call(CREATE, body=body, kind=kind, id=owner, name=spec.name)
+    issued = answer.decode(_Issued)
+    values = {"username": issued.username, "token": issued.token}
+    return Generated(
+        {name: SecretBytes(value.encode()) for name, value in values.items()}, state={"tokenID": issued.id}
+    )
+
+
+async def cleanup(spec: GitlabDeployTokenSpec, state: Document, context: OpenContext) -> None:
+    """Revoke the token; one that is gone is no error."""
+    token = str(msgspec.convert(state, _State).token_id)
+    kind, owner = _place(spec)
+    async with _opened(spec, context) as api:
+        await api.look_up(REVOKE, kind=kind, id=owner, token=token)
+
+
+def _place(spec: GitlabDeployTokenSpec) -> tuple[str, str]:
+    return ("groups", spec.group_id or "") if spec.project_id is None else ("projects", spec.project_id)
+
+
+@asynccontextmanager
+async def _opened(spec: GitlabDeployTokenSpec, context: OpenContext) -> "AsyncGenerator[Api, None]":
+    from syncret.providers.kit.references import read_text
+    from syncret.providers.kit.rest.api import Refusals  # imports asyncio and TLS
+    from syncret.providers.kit.rest.connection import connected
+    from syncret.providers.kit.rest.identities import FixedHeaders
+
+    async def identify(_http: "Http") -> "Identity":
+        token = await read_text(context, spec.auth.token.secret_ref, "auth.token.secretRef")
+        return FixedHeaders({"PRIVATE-TOKEN": token.strip()})
+
+    refusals = Refusals(vendor="GitLab", check="check url, projectID and groupID", is_absent=_is_absent)
+    async with connected(spec.url or HOME, context, identify, refusals) as api:
+        yield api
+
+
+DEPLOY_TOKEN: Final = Generator(
+    SpecType("GitlabDeployToken", GitlabDeployTokenSpec), generate=generate, cleanup=cleanup
+)

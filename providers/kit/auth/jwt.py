@@ -1,10 +1,13 @@
 """JWTs signed with an RSA key (RS256, PS256), for vendors that accept them as credentials."""
 
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
 from syncret.config.fields import Json
+from syncret.providers.errors import Malformed
 from syncret.providers.kit import private_keys
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.work import Work
@@ -41,6 +44,22 @@ def signed(
 def unsigned(header: Mapping[str, Json], claims: Mapping[str, Json]) -> str:
     """The part of a JWT that is signed; a dot and the signature follow it."""
     return f"{_packed(header)}.{_packed(claims)}"
+
+
+class _Expiring(msgspec.Struct):
+    exp: float
+
+
+def expiry(token: str) -> str:
+    """When a token ends, in seconds since the epoch; nobody verifies it here. Raises Malformed."""
+    payload = token.split(".")[1] if token.count(".") == 2 else ""  # noqa: PLR2004  # header, payload, signature
+    try:
+        claims = msgspec.json.decode(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), type=_Expiring)
+    except (ValueError, msgspec.MsgspecError):
+        claims = None
+    if claims is None:
+        raise Malformed("the token in the answer does not say when it ends", hint="does the URL lead there?")
+    return f"{claims.exp:.0f}"
 
 
 def encoded(data: bytes) -> str:
