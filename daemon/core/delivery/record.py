@@ -153,7 +153,7 @@ def _identity(text: str) -> tuple[int, int]:
 
 
 def _asked(attempt: DeliveryAttempt) -> Attempt | None:
-    if not attempt.boot:
+    if not attempt.asked_at:
         return None
     return Attempt(
         at=attempt.asked_at,

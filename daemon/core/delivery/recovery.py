@@ -31,6 +31,7 @@ class Found(Struct, frozen=True, kw_only=True):
     """What a start finds on the host."""
 
     boot: str
+    """Empty if that is hidden: then only the life of the unit tells what happened."""
     swapped: int = 0
     """How many targets hold the set that was coming, which their inodes tell."""
     staged: bool = True
@@ -93,7 +94,7 @@ def _back(row: Row, found: Found, steps: Steps) -> Row:
 
 
 def _asked(row: Row, attempt: Attempt, found: Found, steps: Steps) -> Recovered:
-    if attempt.boot != found.boot:
+    if attempt.boot and found.boot and attempt.boot != found.boot:
         return _rebooted(row, found, steps)
     happened = _happened(attempt, found)
     if happened is None:

@@ -8,6 +8,7 @@ import pytest
 
 from syncret.config.resources.kinds import DELIVERY
 from syncret.daemon.core.delivery.phases import Outcome
+from syncret.daemon.delivery import delivering
 from tests.unit.daemon.delivery.world import NAME, World, delivery, secret
 
 
@@ -270,3 +271,12 @@ async def test_a_plan_writes_nothing_and_runs_nothing(world: World) -> None:
     async with world.running(dry=True, once=True):
         pass
     assert (world.files(), world.units.told, world.units.started) == ({}, [], [])
+
+
+async def test_a_unit_that_hides_the_boot_delivers_all_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivering, "_BOOT", world.srv / "there-is-none")
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    async with world.running():
+        assert world.ready() == ("True", "Delivered")

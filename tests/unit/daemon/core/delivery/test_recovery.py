@@ -158,3 +158,12 @@ def test_each_edge(row: Row, found: Found, expected: Recovered) -> None:
 def test_a_lost_state_takes_over_what_is_right_without_a_reload() -> None:
     assert adopted("set", "set") == Row(generation=1, live="set", reason=Reason.DELIVERED)
     assert adopted("set", "other") == Row()
+
+
+def test_where_the_boot_is_hidden_the_life_of_the_unit_tells() -> None:
+    asked = Attempt(at=10, boot="", invocation="a")
+    row = Row(phase=Phase.RELOADING, generation=1, live="1", coming="2", targets=1, done=1, asked=asked)
+    again = recover(row, Found(boot="", unit=UnitFacts(invocation="a", started=1)), ALL)
+    assert (again.row.phase, again.repeated) == (Phase.SWAPPED, True)
+    read = recover(row, Found(boot="", unit=UnitFacts(invocation="b", started=20)), ALL)
+    assert read.row.phase is Phase.VERIFYING
