@@ -68,12 +68,25 @@ class _RefusedError(Exception):
 
 def _loaded(options: Namespace) -> list[LoadedDocument]:
     """The documents; those in SOPS's format are decrypted."""
-    loaded = load(options.file, LIMITS)
+    loaded: list[LoadedDocument] = []
+    plain = [path for path in options.file if not _is_cue(path)]
+    if len(plain) < len(options.file):
+        from syncret.daemon.cli.releasing.cue import exported
+
+        for path in options.file:
+            loaded += load([path], LIMITS) if path in plain else exported(path, LIMITS)
+    else:
+        loaded = load(plain, LIMITS)
     if any(each.document is not None and "sops" in each.document for each in loaded):
         from syncret.daemon.cli.releasing.encrypted_files import decrypted
 
         return decrypted(loaded, options.identity)
     return loaded
+
+
+def _is_cue(path: str) -> bool:
+    """Whether a path is a file of CUE, or a folder with one."""
+    return path.endswith(".cue") or (Path(path).is_dir() and any(Path(path).glob("*.cue")))
 
 
 def _written(options: Namespace, items: Sequence[Document]) -> list[str]:

@@ -37,7 +37,8 @@ def add_release(commands: Commands) -> None:
         type=source,
         required=True,
         metavar="PATH",
-        help="a file or folder of documents (.yaml, .yml, .json), or - for standard input; may be repeated",
+        help="a file or folder of documents (.yaml, .yml, .json) or of CUE, or - for standard input; "
+        "may be repeated",
     )
     output(command, "yaml", "json")
     show_values(command)

@@ -1,0 +1,5 @@
+//go:build tools
+
+package cuetest
+
+import _ "cuelang.org/go/cmd/cue"
