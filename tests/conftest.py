@@ -1,4 +1,4 @@
-"""What a run of thousands of tests would spend most on: the garbage collector, and the watch for hangs."""
+"""For every run: a collector and a watch for hangs that cost little, and no limits of time."""
 
 import faulthandler
 import gc
@@ -8,6 +8,7 @@ from collections.abc import Generator
 from typing import Final
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 HANGS: Final = 60.0
 """Seconds after which a test is taken to hang, where the command line has no `faulthandler_timeout`."""
@@ -19,6 +20,9 @@ _WATCHED: Final = pytest.StashKey[float]()
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_STDERR] = os.dup(2)  # before it is captured
     gc.disable()
+    # Hypothesis would fail a test for the time that it takes, which on a busy machine says nothing.
+    settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("tests")
 
 
 def pytest_collection_finish() -> None:

@@ -105,7 +105,7 @@ async def a_write(home: LaggingHome, chance: Random, number: int) -> None:
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_whatever_happens_a_watcher_knows_all_in_the_end(seed: int) -> None:
     home, events = on_virtual_time(a_life(seed))
     stored = [each for kind in home.cluster.kinds() for each in home.cluster.snapshot(kind)]

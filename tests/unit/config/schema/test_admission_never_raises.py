@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from syncret.config.fields import Json
@@ -75,7 +75,6 @@ def test_any_value_is_validated(value: Json) -> None:
     assert not admit(value, CATALOG).accepted
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)  # the machine may be busy
 @given(damaged(), st.sampled_from(SOUND))
 def test_damaged_documents_are_validated(value: Document, previous: Document) -> None:
     before = repr(value)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from syncret.daemon.cli.columns import VERDICTS, Column, Row, print_table
@@ -152,7 +152,6 @@ def test_the_verdict_is_coloured_where_it_may_be(
     assert ("\x1b" in text) == coloured
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(
     width=st.integers(30, 240),
     cells=st.lists(st.tuples(*[st.text(max_size=300)] * len(COLUMNS)), max_size=3),
