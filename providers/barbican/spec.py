@@ -12,36 +12,59 @@ from syncret.providers.kit.spec_rules import filled, strict
 
 
 class Username(Model):
-    """The user's name: written here, or read from a Secret."""
+    """The user's name: written here, or read from a Secret.
+
+    Example: {value: shop}
+    """
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 
     value: str | None = None
+    """The name itself. Example: shop"""
     secret_ref: SecretKeySelector | None = None
+    """The Secret that holds the name. Example: {name: barbican-login, key: username}"""
 
 
 class Password(Model):
-    """The user's password, from a Secret."""
+    """The user's password, from a Secret.
+
+    Example: {secretRef: {name: barbican-login, key: password}}
+    """
 
     secret_ref: SecretKeySelector
+    """The password. Example: {name: barbican-login, key: password}"""
 
 
 class BarbicanAuth(Model):
-    """The OpenStack user that reads."""
+    """The OpenStack user that reads.
+
+    Example: {username: {value: shop}, password: {secretRef: {name: barbican-login, key: password}}}
+    """
 
     username: Username
+    """Who it is."""
     password: Password
+    """How it proves that."""
 
 
 class BarbicanSpec(Model):
-    """Reads secrets of one OpenStack project."""
+    """Reads secrets of one OpenStack project.
+
+    Example: {authURL: 'https://keystone.example.com/v3', tenantName: shop, domainName: Default, auth:
+    {username: {value: shop}, password: {secretRef: {name: barbican-login, key: password}}}}
+    """
 
     auth: BarbicanAuth
+    """Who the store is to OpenStack."""
     auth_url: str | None = msgspec.field(default=None, name="authURL")
-    """The address of Keystone, which issues the token and has Barbican in its catalog."""
+    """The address of Keystone, which issues the token and has Barbican in its catalog; required.
+    Example: https://keystone.example.com/v3"""
     tenant_name: str | None = None
+    """Name of the project. Example: shop"""
     domain_name: str | None = None
+    """Name of the domain of user and project. Example: Default"""
     region: str | None = None
+    """Region of the catalog; absent: the first one. Example: RegionOne"""
 
 
 def check(spec: BarbicanSpec, scope: Scope) -> Iterator[Problem]:

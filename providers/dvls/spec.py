@@ -9,25 +9,41 @@ from syncret.providers.kit.spec_rules import address, complete, strict
 
 
 class DvlsSecretRef(Model):
-    """An application's ID and secret, from Secrets."""
+    """An application's ID and secret, from Secrets.
+
+    Example: {appId: {name: dvls-login, key: appId}, appSecret: {name: dvls-login, key: appSecret}}
+    """
 
     app_id: SecretKeySelector
+    """The application's key. Example: {name: dvls-login, key: appId}"""
     app_secret: SecretKeySelector
+    """The application's secret. Example: {name: dvls-login, key: appSecret}"""
 
 
 class DvlsAuth(Model):
-    """How the store authenticates."""
+    """How the store authenticates.
+
+    Example: {secretRef: {appId: {name: dvls-login, key: appId}, appSecret: {name: dvls-login, key: secret}}}
+    """
 
     secret_ref: DvlsSecretRef
+    """An application that is kept in a Secret."""
 
 
 class DvlsSpec(Model):
-    """Reads and writes entries of a Devolutions Server."""
+    """Reads and writes credential entries of a Devolutions Server.
+
+    Example: {serverUrl: 'https://dvls.example.com', vault: Shop, auth: {secretRef: {appId: {name: dvls-login,
+    key: appId}, appSecret: {name: dvls-login, key: appSecret}}}}
+    """
 
     auth: DvlsAuth
+    """Who the store is to the server."""
     server_url: str
+    """Address of the server. Example: https://dvls.example.com"""
     vault: str | None = None
-    """Name or UUID of the vault; without it every key begins with the vault's UUID and a slash."""
+    """Name or UUID of the vault; without it every key begins with the vault's UUID and a slash.
+    Example: Shop"""
     insecure: bool = False
     """Permits plain http, which exposes the secrets to anyone on the network path."""
 

@@ -77,11 +77,13 @@ class Api:
         endpoint: Endpoint,
         *,
         params: Mapping[str, str] | None = None,
+        headers: "Headers | None" = None,
         body: object = None,
+        accept: tuple[int, ...] = (),
         **names: str,
     ) -> Answer | None:
         """The answer; None if the manager itself says that there is no such entry. Raises SyncError."""
-        answer = await self._answer(endpoint, params, None, body, (), names)
+        answer = await self._answer(endpoint, params, headers, body, accept, names)
         if answer.status != HTTPStatus.NOT_FOUND:
             return answer
         if self._refusals.is_absent(answer):

@@ -13,8 +13,10 @@ from syncret.config.settings import Settings
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
+from tests.support.servers.barbican.server import Barbican
 from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
 from tests.support.servers.chef.server import Chef
+from tests.support.servers.dvls.server import Dvls
 from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onboardbase.server import Onboardbase
@@ -57,6 +59,29 @@ def yandex(kind: str) -> Guide:
         }
 
     return Guide(server, here, tls=True)
+
+
+def barbican() -> Guide:
+    server = Barbican(time.time)
+    server.password = "os-example"
+    server.secrets = {
+        "6f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f": b"correct horse",
+        "7a1b2c3d-8a6b-4c5d-9e7f-2a3b4c5d6e7f": b'{"host": "cache.internal", "port": 6379}',
+    }
+    return Guide(server, lambda: {"https://keystone.example.com": f"{server.url}/identity"})
+
+
+def dvls() -> Guide:
+    server = Dvls()
+    server.secret = "dvls-example"
+    server.add("database", "shop", username="ada", password="correct horse")
+    server.add("mail", "", "ApiKey", apiId="7", apiKey="k-1")
+
+    def issued() -> object:
+        return [each["data"] for each in server.entries.values() if each["name"] == "issued"]
+
+    here = "https://dvls.example.com"
+    return Guide(server, lambda: {here: f"{server.url}\n      insecure: true"}, issued, [{"password": "t-1"}])
 
 
 def chef() -> Guide:
@@ -143,8 +168,10 @@ def ovh() -> Guide:
 
 
 GUIDES: Final[dict[str, Callable[[], Guide]]] = {
+    "barbican": barbican,
     "beyondtrustworkloadcredentials": workload_credentials,
     "chef": chef,
+    "dvls": dvls,
     "fortanix": fortanix,
     "ngrok": ngrok,
     "onboardbase": onboardbase,

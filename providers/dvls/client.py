@@ -1,0 +1,251 @@
+"""The client of a Devolutions Server store: the endpoints, and what it does with them.
+
+https://docs.devolutions.net/server/web-interface/rest-api/, https://github.com/Devolutions/go-dvls
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from uuid import UUID
+
+import msgspec
+
+from syncret.providers.contract import (
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.dvls.entries import KINDS, NEW, members
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import SingleReads, unpaced
+from syncret.providers.kit.extract import missing_property
+from syncret.providers.kit.paging import Page, pages
+from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.http import Answer
+    from syncret.providers.kit.rest.api import Api
+
+_READ: Final = "give the application the right to view the vault, its entries and their passwords"
+_WRITE: Final = "give the application the right to add, edit and delete entries of the vault"
+_ENTRIES: Final = "/api/v1/vault/{vault}/entry"
+
+VAULTS: Final = Endpoint("GET", "/api/v1/vault", "listing vaults", _READ)
+LIST: Final = Endpoint("GET", _ENTRIES, "looking for entry {name}", _READ, "check vault")
+READ: Final = Endpoint("GET", f"{_ENTRIES}/{{id}}", "reading entry {id}", _READ)
+CREATE: Final = Endpoint("POST", _ENTRIES, "creating entry {name}", _WRITE)
+UPDATE: Final = Endpoint("PUT", f"{_ENTRIES}/{{id}}", "changing entry {id}", _WRITE)
+DELETE: Final = Endpoint("DELETE", f"{_ENTRIES}/{{id}}", "deleting entry {id}", _WRITE)
+
+_PASSWORD: Final = "password"
+
+
+class _Named(msgspec.Struct):
+    id: str
+    name: str = ""
+
+
+class _List(msgspec.Struct, rename="camel"):
+    data: list[_Named] = []
+    current_page: int = 1
+    total_page: int = 1
+
+
+class _Place(NamedTuple):
+    vault: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of a credential entry."""
+
+    by_name: Mapping[str, str] = field(repr=False)
+
+
+class DvlsClient(SingleReads[Fields]):
+    """Reads, pushes, deletes and probes."""
+
+    def __init__(self, vault: str, api: "Api") -> None:
+        self._vault = vault
+        self._api = api
+        self._vault_id = vault if _is_uuid(vault) else ""
+
+    def __repr__(self) -> str:
+        return f"<DvlsClient {self._api!r}>"
+
+    # -- read
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Entries have no versions or metadata to read."""
+        return RemoteKey(ref.key)
+
+    async def fetch_one(self, key: RemoteKey) -> Fields | None:
+        entry = await self._entry(key.key)
+        if entry is None:
+            return None
+        found = members(entry)
+        if found is None:
+            raise Malformed(
+                f"reading entry {key.key}: it is no credential",
+                hint="certificates and other kinds of entries are not read",
+            )
+        return Fields(found)
+
+    def value(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        """One field, by default the password."""
+        del work
+        name = ref.property or _PASSWORD
+        if name not in payload.by_name:
+            raise missing_property(f"property {name!r} not found in entry {ref.key}")
+        return SecretBytes(payload.by_name[name].encode())
+
+    def fields(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretMap | None:
+        del ref, work
+        return {name: SecretBytes(text.encode()) for name, text in payload.by_name.items()}
+
+    # -- push: one field of an entry
+    async def push(self, item: PushItem) -> None:
+        """Set a field, by default the password; what is not there is created as user name and password."""
+        if not item.secret_key:
+            raise Malformed("a field holds one value", hint="write match.secretKey")
+        text = as_text(item.value.raw, "push it in base64")
+        entry = await self._entry(item.remote_key)
+        if entry is None:
+            await self._create(item, text)
+            return
+        data: dict[str, Any] = entry.get("data") or {}
+        name = _field(entry, item.property)
+        if data.get(name) != text:
+            await self._update(item.remote_key, entry, {**data, name: text})
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Delete an entry; with a property empty that field, and delete the entry with the last one."""
+        entry = await self._entry(target.remote_key)
+        if entry is None:
+            return
+        if target.property:
+            data: dict[str, Any] = entry.get("data") or {}
+            name = _field(entry, target.property)
+            rest = {each: value for each, value in data.items() if each != name and value}
+            if rest:
+                if data.get(name):
+                    await self._update(target.remote_key, entry, {**data, name: ""})
+                return
+        place = await self._place(target.remote_key)
+        if place is not None:
+            await self._api.look_up(DELETE, vault=place.vault, id=place.id)
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        entry = await self._entry(target.remote_key)
+        return entry is not None and (not target.property or target.property in (members(entry) or {}))
+
+    async def _create(self, item: PushItem, text: str) -> None:
+        path, _, name = item.remote_key.replace("/", "\\").rpartition("\\")
+        if not self._vault or _is_uuid(name):
+            raise Malformed(
+                f"creating entry {item.remote_key}: an ID is given by the server",
+                hint="write vault into the store and a name as remoteKey, or create the entry",
+            )
+        kind = {"type": "Credential", "subType": NEW}
+        data = {_field(kind, item.property): text}
+        body = {"name": name, "path": path, **kind, "data": data}
+        await self._api.call(CREATE, body=body, vault=await self._store_vault(), name=name)
+
+    async def _update(self, key: str, entry: Mapping[str, Any], data: Mapping[str, Any]) -> None:
+        place = await self._place(key)
+        if place is not None:
+            kept = {name: entry[name] for name in ("name", "description", "path", "tags") if entry.get(name)}
+            await self._api.call(UPDATE, body={**kept, "data": data}, vault=place.vault, id=place.id)
+
+    # -- look up
+    async def _entry(self, key: str) -> dict[str, Any] | None:
+        place = await self._place(key)
+        answer = None if place is None else await self._api.look_up(READ, vault=place.vault, id=place.id)
+        if answer is not None:
+            return answer.decode(dict[str, Any])
+        if place is not None and not await self._has_vault(place.vault):
+            raise Malformed(
+                f"vault {place.vault} does not exist", hint="check vault, or the key's first part"
+            )
+        return None
+
+    async def _place(self, key: str) -> _Place | None:
+        """Where an entry is; None if no entry has the name."""
+        if not self._vault:
+            vault, _, id_ = key.partition("/")
+            if not (_is_uuid(vault.strip()) and _is_uuid(id_.strip())):
+                raise Malformed(f"invalid key {key!r}", hint="write <vault ID>/<entry ID>, or a vault")
+            return _Place(vault.strip(), id_.strip())
+        vault = await self._store_vault()
+        if _is_uuid(key.strip()):
+            return _Place(vault, key.strip())
+        path, _, name = key.strip().replace("/", "\\").rpartition("\\")
+        params = {"name": name, **({"path": path} if path else {})}
+        ask = partial(self._api.call, LIST, vault=vault, name=name)
+        listed = [each.id async for each in _pages(ask, params)]
+        if len(listed) > 1:
+            raise Malformed(
+                f"found {len(listed)} entries named {name!r}",
+                hint=f"write the ID of one of them: {', '.join(listed[:5])}",
+            )
+        return _Place(vault, listed[0]) if listed else None
+
+    async def _store_vault(self) -> str:
+        if not self._vault_id:
+            named = [each.id async for each in self._vaults() if each.name == self._vault]
+            if not named:
+                raise Malformed(f"vault {self._vault} does not exist", hint="check vault, and who may see it")
+            self._vault_id = named[0]
+        return self._vault_id
+
+    async def _has_vault(self, vault: str) -> bool:
+        return vault.lower() in [each.id.lower() async for each in self._vaults()]
+
+    def _vaults(self) -> AsyncGenerator[_Named, None]:
+        return _pages(partial(self._api.call, VAULTS), {})
+
+    # -- probe
+    async def probe(self) -> Readiness:
+        await self._api.call(VAULTS, params={"page": "1"})
+        return "ready"
+
+
+def _pages(
+    ask: "Callable[..., Awaitable[Answer]]", params: Mapping[str, str]
+) -> AsyncGenerator[_Named, None]:
+    """What a list has; `ask` requests a page with these parameters."""
+
+    async def page(token: str) -> Page[_Named]:
+        listed = (await ask(params={**params, "page": token or "1"})).decode(_List)
+        following = str(listed.current_page + 1) if listed.current_page < listed.total_page else ""
+        return Page(listed.data, following)
+
+    return pages(page, unpaced, doing="looking for entries")
+
+
+def _field(entry: Mapping[str, Any], name: str) -> str:
+    """What the API calls a field of this kind of entry; without a name that of the password."""
+    kind = KINDS.get(entry.get("subType") or "")
+    found = "" if kind is None else kind.fields.get(name, "") if name else kind.secret
+    if not found:
+        known = ", ".join(kind.fields) if kind else "none"
+        raise Malformed(
+            f"an entry of the kind {entry.get('subType')} has no field {name or _PASSWORD!r} to push to",
+            hint=f"write match.remoteRef.property: {known}",
+        )
+    return found
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,98 @@
+"""Devolutions Server's public API for credential entries, written from its published client.
+
+https://github.com/Devolutions/go-dvls, https://docs.devolutions.net/server/
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+from urllib.parse import parse_qs
+from uuid import UUID
+
+from aiohttp import web
+
+from tests.support.servers.rest import Refused, RestServer, body_of
+
+VAULT: Final = "6f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f"
+
+
+class Dvls(RestServer):
+    """One application, and the vault `Shop` with its entries by ID."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.token = ""
+        self.secret = "canary-secret-1"
+        self.entries: dict[str, dict[str, Any]] = {}
+        self.logins = 0
+
+    def add(self, name: str, path: str = "", kind: str = "Default", **data: str) -> str:
+        """A new entry; its ID."""
+        id_ = str(UUID(int=len(self.entries) + 1))
+        head = {"id": id_, "name": name, "path": path, "type": "Credential", "subType": kind, "tags": ["t"]}
+        self.entries[id_] = {**head, "data": dict(data)}
+        return id_
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        entries = f"/api/v1/vault/{VAULT}/entry"
+        return [
+            web.post("/api/v1/login", self._log_in),
+            web.get("/api/v1/vault", self._vaults),
+            web.get(entries, self._list),
+            web.post(entries, self._create),
+            web.get(f"{entries}/{{id}}", self._read),
+            web.put(f"{entries}/{{id}}", self._update),
+            web.delete(f"{entries}/{{id}}", self._delete),
+        ]
+
+    def refusal(self, status: int, message: str) -> Refused:
+        return Refused(status, {"result": 0, "message": message})
+
+    def token_of(self, request: web.Request) -> str:
+        return request.headers.get("tokenId", "")
+
+    async def _log_in(self, request: web.Request) -> web.Response:
+        form = parse_qs(await request.text())
+        if form != {"AppKey": ["shop"], "AppSecret": [self.secret]}:
+            raise self.refusal(401, "refused")
+        self.logins += 1
+        self.token = f"canary-token-{self.logins}"
+        return web.json_response({"tokenId": self.token, "result": 1})
+
+    async def _vaults(self, request: web.Request) -> web.Response:
+        return self._page(request, [{"id": "0" * 8, "name": "Other"}, {"id": VAULT, "name": "Shop"}])
+
+    async def _list(self, request: web.Request) -> web.Response:
+        asked = {name: request.query[name] for name in ("name", "path") if name in request.query}
+        fits = [each for each in self.entries.values() if asked.items() <= each.items()]
+        return self._page(request, [{**each, "data": {}} for each in fits])
+
+    def _page(self, request: web.Request, every: list[dict[str, Any]]) -> web.Response:
+        """Pages of one, so that there are several."""
+        self.enter(request)
+        number = int(request.query["page"])
+        counts = {"currentPage": number, "pageSize": 1, "totalCount": len(every), "totalPage": len(every)}
+        return web.json_response({"data": every[number - 1 : number], **counts})
+
+    def _entry(self, request: web.Request) -> dict[str, Any]:
+        found = self.entries.get(request.match_info["id"])
+        self.enter(request, "" if found is None else found["name"])
+        if found is None:
+            raise self.refusal(404, "not found")
+        return found
+
+    async def _read(self, request: web.Request) -> web.Response:
+        return web.json_response(self._entry(request))
+
+    async def _create(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        body = await body_of(request)
+        id_ = self.add(body["name"], body["path"], body["subType"], **body["data"])
+        return web.json_response({"id": id_}, status=201)
+
+    async def _update(self, request: web.Request) -> web.Response:
+        self._entry(request).update(await body_of(request))
+        return web.json_response({"result": 1})
+
+    async def _delete(self, request: web.Request) -> web.Response:
+        del self.entries[self._entry(request)["id"]]
+        return web.json_response({"result": 1})
