@@ -27,6 +27,7 @@ MEASURES: Final = (
     "templates",
     "path",
     "compare",
+    "exports",
     "hostile",
     "release",
 )

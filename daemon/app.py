@@ -17,7 +17,7 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine
 from syncret.daemon.engine.held_writes import HeldRecord
 from syncret.daemon.engine.inventory import Inventory
-from syncret.daemon.engine.observer import Faults, Observer
+from syncret.daemon.engine.observer import Faults, NullObserver, Observer
 from syncret.daemon.engine.queue.from_settings import work_queue
 from syncret.daemon.engine.reconciler import Reconciler
 from syncret.daemon.engine.reconcilers.context import (
@@ -147,7 +147,7 @@ async def run_engine(
             others=reconciler_of,
         )
         exports = _ExportsOnDemand(
-            context, settings, hooks.secret_apis or registry.secret_apis, engine.add_listener
+            lambda: open_exports(context, settings, hooks, registry, engine.add_listener)
         )
         stack.push_async_callback(exports.close)
         sessions.on_login_refused = engine.recheck
@@ -164,35 +164,40 @@ async def run_engine(
 class _ExportsOnDemand:
     """The exports of resources, once there is a resource: most daemons have none."""
 
-    def __init__(
-        self,
-        context: ReconcilerContext,
-        settings: Settings,
-        find: "Callable[[str], SecretApis | None]",
-        add_listener: AddListener,
-    ) -> None:
-        self._context = context
-        self._settings = settings
-        self._find = find
-        self._add_listener = add_listener
+    def __init__(self, open_: "Callable[[], Exports]") -> None:
+        self._open = open_
         self._exports: Exports | None = None
 
     def of(self, kind: GroupKind) -> Reconciler | None:
         """The reconciler of a kind that others define."""
         if not kind.group or kind.group in OUR_GROUPS or role_of(kind) is not None:
             return None
-        if self._exports is None:
-            from syncret.daemon.engine.exports.opening import Exports
-
-            self._exports = Exports(
-                self._context, self._settings, find=self._find, add_listener=self._add_listener
-            )
+        self._exports = self._exports or self._open()
         return self._exports.reconciler(kind)
 
     async def close(self) -> None:
         """As `Exports` says."""
         if self._exports is not None:
             await self._exports.close()
+
+
+def open_exports(
+    context: ReconcilerContext,
+    settings: Settings,
+    hooks: EngineOverrides,
+    registry: Registry,
+    add_listener: AddListener,
+) -> "Exports":
+    """What the exports of all resources share."""
+    from syncret.daemon.engine.exports.opening import Exports
+
+    return Exports(
+        context,
+        settings,
+        find=hooks.secret_apis or registry.secret_apis,
+        add_listener=add_listener,
+        observer=hooks.observer or NullObserver(),
+    )
 
 
 def reconcilers(context: ReconcilerContext, *, without: Collection[str] = ()) -> tuple[Reconciler, ...]:

@@ -1,7 +1,7 @@
 """What the engine tells of itself, at fixed points: metrics, logs and `syncret simulate` listen here."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -60,6 +60,17 @@ class Repeat(Struct, frozen=True):
     seconds: float
 
 
+class ExportRun(NamedTuple):
+    """One run of a resource's exports that evaluated, or was refused before."""
+
+    ref: ObjectRef
+    seconds: float
+    refused: str
+    """The class of the first problem, or of the error; empty: none."""
+    apis: Sequence[str]
+    """The secret APIs that were called."""
+
+
 class Observer(Protocol):
     """Hears what happens. Called on the event loop, so it must be quick, and must not raise."""
 
@@ -97,6 +108,10 @@ class Observer(Protocol):
 
     def called(self, call: Call) -> None:
         """A provider call is over."""
+        ...
+
+    def exported(self, run: ExportRun) -> None:
+        """The exports of a resource were carried out, or refused."""
         ...
 
     def retried(self, store: ObjectRef, retry: Retry) -> None:
@@ -148,6 +163,7 @@ class NullObserver:
     def listed(self, objects: int) -> None: ...
     def first_pass(self, seconds: float) -> None: ...
     def called(self, call: Call) -> None: ...
+    def exported(self, run: ExportRun) -> None: ...
     def retried(self, store: ObjectRef, retry: Retry) -> None: ...
     def shared(self, store: ObjectRef, keys: int) -> None: ...
     def write_waited(self, seconds: float) -> None: ...
@@ -200,6 +216,10 @@ class ObserverGroup:
     def called(self, call: Call) -> None:
         for each in self._observers:
             each.called(call)
+
+    def exported(self, run: ExportRun) -> None:
+        for each in self._observers:
+            each.exported(run)
 
     def retried(self, store: ObjectRef, retry: Retry) -> None:
         for each in self._observers:

@@ -12,8 +12,15 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
+from syncret.config.resources.kinds import is_shown
 from syncret.config.settings import Settings
-from syncret.daemon.core.explain.explain import ExplainInput, Explanation, explain, explain_invalid
+from syncret.daemon.core.explain.explain import (
+    ExplainInput,
+    Explanation,
+    explain,
+    explain_exports,
+    explain_invalid,
+)
 from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.ops import status
 from syncret.daemon.ops.bind_errors import CannotListen
@@ -164,9 +171,10 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
         unanswered=engine.queue.unanswered(str(ref)),
         server=controllers.context.sessions.waits_for(ref),
         held=tuple(str(each) for each in engine.held_back(ref)),
+        noted=controllers.context.memory.notes(ref),
         receivers=tuple(verdicts_of(document, view.registry, Rules.of(view.settings, os.environ))),
     )
-    return explain(document, known)
+    return explain(document, known) if is_shown(ref.group_kind) else explain_exports(ref, known)
 
 
 @web.middleware

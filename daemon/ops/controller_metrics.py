@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.kinds import role_of
 from syncret.daemon.engine.observer import Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats
 from syncret.daemon.ops import metric_families as f
@@ -72,14 +73,19 @@ class _Controller:
 
 
 class ControllerMetrics:
-    """Counts runs by kind. All counters are there from the start, so that each increase can be seen."""
+    """Counts runs by kind. All counters are there from the start, so that each increase can be seen.
+
+    Runs for kinds that others define are not counted here: they are exports.
+    """
 
     def __init__(self) -> None:
         self._of_kind = {kind: _Controller() for kind in f.CONTROLLERS}
 
     def ran(self, run: Run, *, refused: bool) -> None:
         """A run is over. `refused`: it failed, and only a change can help."""
-        controller = self._of_kind[run.ref.kind]
+        controller = self._of(run.ref)
+        if controller is None:
+            return
         if refused or run.failure is not None:
             result = "error"
         else:
@@ -90,13 +96,19 @@ class ControllerMetrics:
 
     def repeats(self, repeat: Repeat) -> None:
         """A run met a conflict, and the object is run again at once."""
-        controller = self._of_kind[repeat.ref.kind]
-        controller.ended("requeue", repeat.waited, repeat.seconds)
-        controller.retries += 1
+        controller = self._of(repeat.ref)
+        if controller is not None:
+            controller.ended("requeue", repeat.waited, repeat.seconds)
+            controller.retries += 1
 
     def panicked(self, ref: ObjectRef) -> None:
         """A run ended with an unexpected error; that it is over is reported as well."""
-        self._of_kind[ref.kind].panics += 1
+        controller = self._of(ref)
+        if controller is not None:
+            controller.panics += 1
+
+    def _of(self, ref: ObjectRef) -> _Controller | None:
+        return self._of_kind.get(ref.kind) if role_of(ref[:2]) is not None else None
 
     def add_to(self, samples: f.Samples, stats: Mapping[str, KindStats], *, workers: int) -> None:
         """Add the samples of all controllers."""

@@ -282,6 +282,23 @@ WORK_WAIT: Final = Family(
 )
 WORK_TIME: Final = Family("workqueue_work_duration_seconds", "histogram", "Duration of runs.", WORK_QUEUE)
 
+EXPORTS: Final = Family("syncret_exports_total", "counter", "Runs for the exports of resources.", BY_KIND)
+EXPORT_SECONDS: Final = Family(
+    "syncret_export_seconds_total", "counter", "Time of these runs, calls and writes included.", BY_KIND
+)
+EXPORTS_REFUSED: Final = Family(
+    "syncret_exports_refused_total",
+    "counter",
+    "Runs for exports that failed, by the class of the problem.",
+    ("kind", "class"),
+)
+SECRET_CALLS: Final = Family(
+    "syncret_export_secret_calls_total",
+    "counter",
+    "Calls of secret APIs for the exports of resources.",
+    ("kind", "api"),
+)
+
 FAMILIES: Final = (
     *(SYNC_CALLS, SYNC_ERRORS, API_CALLS, *CONDITIONS.values(), *DURATIONS.values()),
     *(VALUE_AGE, INTERVAL, NEXT_DUE, FAILURES, OBJECTS, NOT_READY, VIOLATING, OBJECTS_WITHOUT_SERIES),
@@ -291,6 +308,7 @@ FAMILIES: Final = (
     *(API_REQUESTS, API_WRITES, STREAM_SYNCED, STREAM_LAG, STREAM_RESTARTS, CONFLICTS, OWED, EVENTS_DROPPED),
     *(FENCE, MASTER, REST_REQUESTS, HELD, FOREIGN),
     *(IN_FLIGHT, CLIENTS, ANSWERS, ANSWERS_LIMIT, ANSWERS_WAITING),
+    *(EXPORTS, EXPORT_SECONDS, EXPORTS_REFUSED, SECRET_CALLS),
     *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),
     *(WORK_DEPTH, WORK_ADDS, WORK_RETRIES, WORK_UNFINISHED, WORK_LONGEST, WORK_WAIT, WORK_TIME),
 )

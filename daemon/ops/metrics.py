@@ -18,12 +18,13 @@ from syncret.config.meta import NullIsEmpty, ObjectRef
 from syncret.config.resources.kinds import EXTERNAL_SECRET, SHOWN, role_of
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.conditions import CONSTRAINTS_SATISFIED, REACHABLE, READY
-from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
+from syncret.daemon.engine.observer import Call, ExportRun, NullObserver, Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.ops import metric_families as f
 from syncret.daemon.ops.cluster_metrics import WriteStats, add_cluster
 from syncret.daemon.ops.controller_metrics import ControllerMetrics
+from syncret.daemon.ops.export_metrics import ExportMetrics
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, Objects, ObjectView, view_of
 from syncret.providers.errors import SyncError
@@ -114,6 +115,7 @@ class Metrics(NullObserver):
         self._calls: dict[tuple[str, str, str], int] = {}
         self._first_pass: float | None = None
         self._controllers = ControllerMetrics()
+        self._exports = ExportMetrics()
         self._call_seconds = Histogram(
             "syncret_provider_call_seconds",
             "Duration of calls to secret managers.",
@@ -163,6 +165,7 @@ class Metrics(NullObserver):
                 add_cluster(samples, self._sources.cluster, self._sources.writes(), self._sources.held())
         for labels, count in self._calls.items():
             samples.add(f.API_CALLS, count, f.labelled(f.API_CALLS.labels, labels))
+        self._exports.add_to(samples)
         if self._first_pass is not None:
             samples.add(f.FIRST_PASS, self._first_pass)
         for piece in samples.pieces():
@@ -288,6 +291,9 @@ class Metrics(NullObserver):
         self._calls[labels] = self._calls.get(labels, 0) + 1
         self._call_seconds.labels(*call.labels).observe(call.seconds)
         self._store(call.store)
+
+    def exported(self, run: ExportRun) -> None:
+        self._exports.exported(run)
 
     def retried(self, store: ObjectRef, retry: Retry) -> None:
         del retry

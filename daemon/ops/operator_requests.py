@@ -43,6 +43,9 @@ class UnknownObject(Exception):
 def ref_of(kind: str, namespace: str, name: str) -> ObjectRef:
     """The object of a kind. Raises UnknownObject."""
     wanted = _kind(kind)
+    if wanted is None and "." in kind:  # one of another operator, as `Redis.cache.azure.com`
+        other, _, group = kind.partition(".")
+        return ObjectRef(group, other, namespace, name)
     if wanted is None:
         hint = did_you_mean(kind, [each.kind for each in SHOWN_ON_HOST])
         raise UnknownObject(f"there is no kind {kind} to ask about", hint=hint)

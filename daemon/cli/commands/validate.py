@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,6 +21,7 @@ from syncret.config.schema.admission import AdmissionResult, admit
 from syncret.config.settings import BoundFolder, Settings
 from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, OK
+from syncret.daemon.cli.export_checks import ExportChecks
 from syncret.daemon.cli.printing import print_json, print_problems
 from syncret.daemon.cli.settings import run_guarded, settings_with_manifests
 from syncret.daemon.cli.terminal import print_text
@@ -76,24 +78,26 @@ def validate_files(loaded: Sequence[LoadedDocument], settings: Settings) -> list
     dangling = missing_references([each.document for each in results if each.document is not None])
     failing = runtime_warnings(_accepted(loaded, results), registry, settings.template_delimiters.pair)
     items: list[_Item] = []
-    for each, result in zip(loaded, results, strict=True):
-        note = result.foreign(each.file)
-        if note is not None:
-            items.append(_Item(each, result, each.located([note]), is_foreign=True))
-            continue
-        found = [*each.problems, *_not_consequent(result.all_problems, each.problems)]
-        receivers: tuple[Verdict, ...] = ()
-        if result.kind is not None and result.document is not None and result.accepted:
-            ref = ref_of(result.document)
-            found += (*dangling.get(ref, ()), *failing.get(ref, ()))
-            found += _outside(each, ref, result.document, bound, kinds)
-            receivers = tuple(verdicts_of(result.document, registry, rules))
-            found += [
-                Problem(path=verdict.receiver.path, message=verdict.reason, hint=verdict.hint)
-                for verdict in receivers
-                if not verdict.allowed
-            ]
-        items.append(_Item(each, result, each.located(found), receivers))
+    with closing(ExportChecks(settings)) as exports:
+        for each, result in zip(loaded, results, strict=True):
+            note = result.foreign(each.file)
+            if note is not None:
+                exported = each.located(exports.warnings(each.document))
+                items.append(_Item(each, result, exported or each.located([note]), is_foreign=not exported))
+                continue
+            found = [*each.problems, *_not_consequent(result.all_problems, each.problems)]
+            receivers: tuple[Verdict, ...] = ()
+            if result.kind is not None and result.document is not None and result.accepted:
+                ref = ref_of(result.document)
+                found += (*dangling.get(ref, ()), *failing.get(ref, ()))
+                found += _outside(each, ref, result.document, bound, kinds)
+                receivers = tuple(verdicts_of(result.document, registry, rules))
+                found += [
+                    Problem(path=verdict.receiver.path, message=verdict.reason, hint=verdict.hint)
+                    for verdict in receivers
+                    if not verdict.allowed
+                ]
+            items.append(_Item(each, result, each.located(found), receivers))
     return items
 
 

@@ -58,6 +58,8 @@ class ExplainInput(NamedTuple):
     """The server that they wait for, if that is known."""
     held: tuple[str, ...] = ()
     """What its last run would have written, if the daemon only observes."""
+    noted: tuple[str, ...] = ()
+    """What its last run found out, and no status tells."""
     receivers: tuple[Verdict, ...] = ()
     """Where a store has the daemon's own identity sent to."""
 
@@ -140,6 +142,35 @@ def explain(document: Document, known: ExplainInput) -> Explanation:
             at=stamp(due) if due is not None else None,
             in_seconds=max(0.0, due - known.now) if due is not None else None,
             why=_next_reason(resource, known, refreshed),
+        ),
+        manifest=known.manifest,
+    )
+
+
+def explain_exports(ref: ObjectRef, known: ExplainInput) -> Explanation:
+    """Explain the exports of a resource of another operator, whose status is not ours."""
+    error = known.error
+    due = None if known.running else known.due
+    seen = bool(known.noted) or error is not None
+    return Explanation(
+        kind=ref.kind,
+        namespace=ref.namespace,
+        name=ref.name,
+        ready="False" if error is not None else "True" if seen else "Unknown",
+        reason="",
+        message=error[1] if error else "exported" if seen else "it exports nothing",
+        good_since=None,
+        age_seconds=None,
+        target="",
+        keys=(),
+        notes=(*known.noted, *(f"observed only, would be written: {each}" for each in known.held)),
+        last_error=LastError(at=stamp(error[0]), message=error[1], hint=error[2]) if error else None,
+        next=Attempt(
+            at=stamp(due) if due is not None else None,
+            in_seconds=max(0.0, due - known.now) if due is not None else None,
+            why="when it, its outputs or their secrets change"
+            if due is None
+            else "to read its secrets again",
         ),
         manifest=known.manifest,
     )

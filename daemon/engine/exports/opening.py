@@ -9,6 +9,7 @@ from syncret.daemon.engine.exports.evaluator import Evaluator
 from syncret.daemon.engine.exports.index import OutputIndex
 from syncret.daemon.engine.exports.reconciler import ExportReconciler
 from syncret.daemon.engine.exports.secrets import SecretSource
+from syncret.daemon.engine.observer import Observer
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.waking import AddListener
 from syncret.daemon.engine.work import WorkLimits, WorkThreads
@@ -25,10 +26,12 @@ class Exports:
         *,
         find: Callable[[str], SecretApis | None],
         add_listener: AddListener,
+        observer: Observer,
     ) -> None:
         """`find` gives the secret APIs for resources of an API group."""
         limits = WorkLimits.of(settings)._replace(call=settings.exports.evaluation_timeout)
         self._context = context
+        self._observer = observer
         self._evaluator = Evaluator(WorkThreads(limits))
         self.secrets = SecretSource(context.home, find, context.sessions.secret_apis_context())
         self._index = OutputIndex()
@@ -44,6 +47,7 @@ class Exports:
             secrets=self.secrets,
             index=self._index,
             interval=self._interval,
+            observer=self._observer,
         )
 
     async def close(self) -> None:

@@ -4,6 +4,7 @@ Resources are of kinds that others define, and their status is their operators':
 is told by events of the resource.
 """
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -18,7 +19,7 @@ from syncret.daemon.core.exports.objects import output_ref, prune, write
 from syncret.daemon.core.exports.outputs import Made, outputs
 from syncret.daemon.core.exports.owner import Owner
 from syncret.daemon.core.exports.plan import plan
-from syncret.daemon.core.exports.problems import Failure
+from syncret.daemon.core.exports.problems import ExportProblem, Failure
 from syncret.daemon.core.exports.spec import Exports, read_exports
 from syncret.daemon.core.exports.verdict import error_of, joined, report
 from syncret.daemon.core.ownership import Refusal
@@ -27,6 +28,7 @@ from syncret.daemon.core.schedule.refresh import slot
 from syncret.daemon.engine.exports.evaluator import Evaluator
 from syncret.daemon.engine.exports.index import OutputIndex
 from syncret.daemon.engine.exports.secrets import SecretSource
+from syncret.daemon.engine.observer import ExportRun, Observer
 from syncret.daemon.engine.reconciler import VALUES, Dependency, Outcome
 from syncret.daemon.engine.reconcilers.apply import apply, publish
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
@@ -61,6 +63,7 @@ class ExportReconciler:
         secrets: SecretSource,
         index: OutputIndex,
         interval: float,
+        observer: Observer,
     ) -> None:
         """`interval`: seconds after which secrets are read again."""
         self.group_kind = group_kind
@@ -69,6 +72,7 @@ class ExportReconciler:
         self.secrets = secrets
         self.index = index
         self.interval = interval
+        self.observer = observer
 
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Its outputs, its credentials, and the Secret that it says to have written."""
@@ -111,9 +115,13 @@ class _Run:
         self._writes = writes
         self._stored = stored
         self._resource: Document = stored.document
+        self._encoded = stored.data
         api_version = str(self._resource.get("apiVersion", ""))
         self._owner = Owner(stored.ref, api_version, stored.uid)
         self._due: float | None = None
+        self._refused = ""
+        self._apis: Sequence[str] = ()
+        self._begin = asyncio.get_running_loop().time()
 
     async def reconcile(self) -> Outcome:
         """Evaluate all, then write all, then report."""
@@ -125,6 +133,9 @@ class _Run:
             await self._write(exports, await self._made(exports))
         except (SyncError, Refusal) as failure:
             error = failure
+            self._refused = self._refused or type(failure).__name__.lower()
+        seconds = asyncio.get_running_loop().time() - self._begin
+        self._parts.observer.exported(ExportRun(self._stored.ref, seconds, self._refused, self._apis))
         request = self._context.memory.refresh_request(self._stored.ref)
         if error is None:
             self._context.memory.clear_refresh_request(self._stored.ref, request)
@@ -146,15 +157,17 @@ class _Run:
         checked = await self._parts.evaluator.check(texts)
         verdict = plan(exports, checked, with_static=False)
         if verdict.problems or isinstance(checked, Failure):
-            raise error_of(verdict.problems)
+            raise self._error_of(verdict.problems)
         if any(_OTHER_FIELDS.search(text.source) for text in texts):
             self._resource = await self._whole()
+            self._encoded = encoded(self._resource)
         secrets: dict[str, str] = {}
         if verdict.hints:
             self._refresh_later()
             read = await self._parts.secrets.read(self._owner, self._resource, verdict.hints)
-            secrets = dict(read.values)
-        evaluation = Evaluation(encoded(self._resource), secrets, texts)
+            secrets, self._apis = dict(read.values), read.apis
+        self._context.memory.note(self._stored.ref, _notes(verdict.hints, self._apis))
+        evaluation = Evaluation(self._encoded, secrets, texts)
         results = await self._parts.evaluator.evaluate(self._stored.ref, evaluation)
         secretive = {
             expression.path
@@ -163,8 +176,12 @@ class _Run:
         }
         found = outputs(exports, results, {}, secretive)
         if found.problems:
-            raise error_of(found.problems)
+            raise self._error_of(found.problems)
         return found.made
+
+    def _error_of(self, problems: Sequence[ExportProblem]) -> SyncError:
+        self._refused = problems[0].kind
+        return error_of(problems)
 
     async def _whole(self) -> Document:
         """The resource with its spec, of which the watch may keep a part."""
@@ -229,3 +246,11 @@ class _Run:
         if made is not None:
             return write(self._owner, made, document, is_shared=is_shared)
         return None if document is None else prune(self._owner, ref, document)
+
+
+def _notes(hints: Sequence[str], apis: Sequence[str]) -> tuple[str, ...]:
+    """What `explain` says of the secrets."""
+    if not hints:
+        return ("uses no secret",)
+    called = f"called for them: {', '.join(apis)}" if apis else "no API was called for them"
+    return (f"uses the secrets {', '.join(hints)}", called)

@@ -213,6 +213,7 @@ class ObjectMemory:
     def __init__(self) -> None:
         self._origins: dict[ObjectRef, Mapping[str, str]] = {}
         self._errors: dict[ObjectRef, LastError] = {}
+        self._notes: dict[ObjectRef, tuple[str, ...]] = {}
         self._requests: dict[ObjectRef, int] = {}
         self._had_first_run: set[ObjectRef] = set()
 
@@ -231,11 +232,20 @@ class ObjectMemory:
         self._origins.pop(ref, None)
         self._errors.pop(ref, None)
         self._requests.pop(ref, None)
+        self._notes.pop(ref, None)
         self._had_first_run.discard(ref)
 
     def origins(self, ref: ObjectRef) -> Mapping[str, str]:
         """The entry of the spec that each key came from, as far as this process has fetched it."""
         return self._origins.get(ref, {})
+
+    def note(self, ref: ObjectRef, notes: tuple[str, ...]) -> None:
+        """Keep what a run found out that `explain` is to tell; no values."""
+        self._notes[ref] = notes
+
+    def notes(self, ref: ObjectRef) -> tuple[str, ...]:
+        """What the last run found out."""
+        return self._notes.get(ref, ())
 
     def failure(self, ref: ObjectRef) -> LastError | None:
         """The error that the object has now, if any."""
