@@ -14,8 +14,7 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct, field
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.config.settings import OwnIdentity
-from syncret.providers.contract import Ambient, Compute, SecretBytes, SecretMap
+from syncret.providers.contract import Ambient, Compute, LogIn, SecretBytes, SecretMap
 from syncret.providers.network import Network
 
 
@@ -81,8 +80,8 @@ class SecretApisContext(Struct, frozen=True, kw_only=True):
     network: Network
     ambient: Callable[[ObjectRef], Ambient]
     """The door to the daemon's own identity, for a resource."""
-    own_identity: OwnIdentity
-    """The settings that say whose resources may have it."""
+    new_login: Callable[[], LogIn]
+    """What is known of one identity's logins: a refused one is not sent again for each of its resources."""
     timeout: float
     """Seconds that one request may take."""
 

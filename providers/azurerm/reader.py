@@ -52,17 +52,12 @@ async def open_reader(context: SecretApisContext) -> AsyncGenerator["AzureReader
         yield AzureReader(http, at, context)
 
 
-async def _log_in(login: Callable[[], Awaitable[T]], /) -> T:
-    """Whoever asks for the secrets decides when a login that was refused is tried again."""
-    return await login()
-
-
 @dataclass(frozen=True, slots=True)
 class _Logins:
-    """The LoginContext of all identities."""
+    """The LoginContext of one identity."""
 
     now: Callable[[], float]
-    log_in: LogIn = _log_in
+    log_in: LogIn
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +123,7 @@ class AzureReader:
         kept = self._clients.get(key)  # another call may have been faster
         if kept is not None and kept.version == identity.version:
             return kept
-        logged_in = LoggedIn(who.login, _Logins(self._context.now))
+        logged_in = LoggedIn(who.login, _Logins(self._context.now, self._context.new_login()))
         made = _Client(who.id, identity.version, logged_in, Api(self._http, logged_in, REFUSALS))
         _keep(self._clients, key, made)
         return made

@@ -309,7 +309,7 @@ class SessionPool:
             compute=self._around.compute,
             network=self._around.network,
             ambient=self._ambient,
-            own_identity=self._settings.own_identity,
+            new_login=lambda: LoginBackoff(self._settings),
             timeout=self._settings.call_timeout,
         )
 

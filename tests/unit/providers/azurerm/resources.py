@@ -5,8 +5,9 @@ from functools import partial
 from typing import Any
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.config.settings import OwnIdentity
+from syncret.config.settings import OwnIdentity, Settings
 from syncret.config.settings.groups import OwnIdentityAzure
+from syncret.daemon.engine.retry import LoginBackoff
 from syncret.providers.azurerm import SECRET_APIS
 from syncret.providers.azurerm.types import ResourceType, type_of
 from syncret.providers.contract import SecretBytes
@@ -88,7 +89,7 @@ def context(clock: Clock, *namespaces: str) -> SecretApisContext:
         compute=compute_at_once,
         network=NETWORK,
         ambient=lambda user: partial(door.grant, user),
-        own_identity=settings,
+        new_login=lambda: LoginBackoff(Settings()),
         timeout=60.0,
     )
 

@@ -95,6 +95,19 @@ async def test_credentials_that_are_wrong_are_named(
     assert not cloud.management.calls
 
 
+async def test_a_refused_login_is_not_sent_for_each_resource(cloud: Azure, clock: Clock) -> None:
+    document = resource(KIND, cloud.management.add("Microsoft.Storage/storageAccounts/n"))
+    right = application(cloud)
+    wrong = identity(right | {"AZURE_CLIENT_SECRET": "no"})
+    async with SECRET_APIS.open(context(clock)) as reader:
+        for _ in range(20):
+            with pytest.raises(Denied, match="refuses"):
+                await read(reader, document, ["key1"], wrong)
+        assert len(cloud.directory.requests) == 1
+        assert await read(reader, document, ["key1"], identity(right, version="2"))
+    assert len(cloud.directory.requests) == 2
+
+
 @pytest.mark.parametrize("mode", [None, "workloadidentity", "WorkloadIdentity"])
 async def test_an_application_that_trusts_the_daemons_pod(
     cloud: Azure, clock: Clock, pod: str, mode: str | None

@@ -9,7 +9,6 @@ from typing import cast
 import pytest
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.config.settings import OwnIdentity
 from syncret.daemon.core.exports.owner import Owner
 from syncret.daemon.engine.exports.secrets import SecretSource
 from syncret.daemon.engine.queue.fair_queue import lanes_of
@@ -24,7 +23,7 @@ from syncret.providers.secret_apis import (
     SecretCall,
     SecretCalls,
 )
-from syncret.providers.testing.opened import NETWORK, NOW, compute_at_once, no_identity
+from syncret.providers.testing.opened import NETWORK, NOW, compute_at_once, log_in, no_identity
 
 REF = ObjectRef("storage.example.com", "StorageAccount", "shop", "acct")
 LANE = "resources in shop"
@@ -92,7 +91,7 @@ def source(apis: Apis) -> SecretSource:
         compute=compute_at_once,
         network=NETWORK,
         ambient=lambda _: partial(no_identity),
-        own_identity=OwnIdentity(),
+        new_login=lambda: log_in,
         timeout=1.0,
     )
     return SecretSource(cast("ObjectReader", NoObjects()), lambda _: apis, context)
