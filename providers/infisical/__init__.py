@@ -1,9 +1,41 @@
-"""Infisical."""
+"""Infisical: the secrets of one environment of one project.
 
+spec        the spec of a store, its rules     client   the endpoints, the client of a store
+connection  opens a store                      auth     the logins of machine identities
+places      keys as folders and names, the entries of a list
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
+from urllib.parse import urlsplit
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import Provider
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.infisical.client import InfisicalClient
+from syncret.providers.infisical.receivers import receivers
 from syncret.providers.infisical.spec import InfisicalSpec, check
 
-PROVIDER: Final = Provider(SpecType("infisical", InfisicalSpec, check=check))
+
+@asynccontextmanager
+async def open_infisical(spec: InfisicalSpec, context: OpenContext) -> AsyncGenerator[InfisicalClient, None]:
+    """Open a client of one store, logged in."""
+    from syncret.providers.infisical.connection import open_store  # imports asyncio and TLS
+
+    async with open_store(spec, context) as client:
+        yield client
+
+
+def published_rate(spec: InfisicalSpec) -> float | None:
+    """Infisical Cloud takes 120 calls for secrets a minute; installations of one's own have no limit."""
+    host = urlsplit(spec.host_api).hostname or ""
+    return 2.0 if host == "infisical.com" or host.endswith(".infisical.com") else None
+
+
+PROVIDER: Final = Provider(
+    SpecType("infisical", InfisicalSpec, check=check, gjson_properties=True),
+    open=open_infisical,
+    batch_size=500,
+    receivers=receivers,
+    published_rate=published_rate,
+)

@@ -11,113 +11,202 @@ from syncret.providers.kit.spec_rules import ca_namespace, filled, referent
 
 
 class UniversalAuth(Model):
-    """A client ID and its secret."""
+    """A client ID and its secret.
+
+    Example: {clientId: {name: infisical-login, key: id}, clientSecret: {name: infisical-login, key: secret}}
+    """
 
     client_id: SecretKeySelector
+    """The Secret key with the client ID. Example: {name: infisical-login, key: id}"""
     client_secret: SecretKeySelector
+    """The Secret key with the client secret. Example: {name: infisical-login, key: secret}"""
 
 
 class TokenAuth(Model):
-    """A static access token."""
+    """A static access token.
+
+    Example: {accessToken: {name: infisical-login, key: token}}
+    """
 
     access_token: SecretKeySelector
+    """The Secret key with the token. Example: {name: infisical-login, key: token}"""
 
 
 class AwsAuth(Model):
-    """The AWS identity of the machine."""
+    """The AWS identity of the machine. It is not supported yet.
+
+    Example: {identityId: {name: infisical-login, key: identity}}
+    """
 
     identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
 
 
 class AzureAuth(Model):
-    """The Azure identity of the machine."""
+    """The Azure identity of the machine. It is not supported yet.
+
+    Example: {identityId: {name: infisical-login, key: identity}}
+    """
 
     identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     resource: SecretKeySelector | None = None
+    """The Secret key with the audience of the token. Example: {name: infisical-login, key: resource}"""
 
 
 class GcpIdTokenAuth(Model):
-    """The Google identity of the machine."""
+    """The Google identity of the machine. It is not supported yet.
+
+    Example: {identityId: {name: infisical-login, key: identity}}
+    """
 
     identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
 
 
 class GcpIamAuth(Model):
-    """A Google service account, by the path of its key file."""
+    """A Google service account, by the path of its key file. It is not supported yet.
+
+    Example: {identityId: {name: infisical-login, key: identity}, serviceAccountKeyFilePath: {name:
+    infisical-login, key: path}}
+    """
 
     identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     service_account_key_file_path: SecretKeySelector
+    """The Secret key with the path of the file. Example: {name: infisical-login, key: path}"""
 
 
 class JwtAuth(Model):
-    """A JWT of another identity provider."""
+    """A JWT of another identity provider.
+
+    Example: {identityId: {name: infisical-login, key: identity}, jwt: {name: infisical-login, key: jwt}}
+    """
 
     identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     jwt: SecretKeySelector
+    """The Secret key with the JWT, read anew for each login. Example: {name: infisical-login, key: jwt}"""
 
 
 class KubernetesAuth(Model):
-    """The token of the daemon's own ServiceAccount, or the file at a path."""
+    """The token of the daemon's own ServiceAccount, or the file at a path.
+
+    Example: {identityId: {name: infisical-login, key: identity}}
+    """
 
     identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     service_account_token_path: SecretKeySelector | None = None
+    """The Secret key with the path of a file with a token; absent: the daemon's own.
+    Example: {name: infisical-login, key: path}"""
 
 
 class LdapAuth(Model):
-    """A user of an LDAP directory."""
+    """A user of an LDAP directory.
+
+    Example: {identityId: {name: infisical-login, key: identity}, ldapUsername: {name: infisical-login, key:
+    user}, ldapPassword: {name: infisical-login, key: password}}
+    """
 
     identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     ldap_username: SecretKeySelector
+    """The Secret key with the user name. Example: {name: infisical-login, key: user}"""
     ldap_password: SecretKeySelector
+    """The Secret key with the password. Example: {name: infisical-login, key: password}"""
 
 
 class OciAuth(Model):
-    """An API signing key of Oracle's cloud."""
+    """An API signing key of Oracle's cloud. It is not supported yet.
+
+    Example: {identityId: {name: oci, key: identity}, userId: {name: oci, key: user}, tenancyId: {name: oci,
+    key: tenancy}, region: {name: oci, key: region}, fingerprint: {name: oci, key: fingerprint}, privateKey:
+    {name: oci, key: pem}}
+    """
 
     identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     user_id: SecretKeySelector
+    """The Secret key with the OCID of the user. Example: {name: oci, key: user}"""
     tenancy_id: SecretKeySelector
+    """The Secret key with the OCID of the tenancy. Example: {name: oci, key: tenancy}"""
     region: SecretKeySelector
+    """The Secret key with the region. Example: {name: oci, key: region}"""
     fingerprint: SecretKeySelector
+    """The Secret key with the fingerprint of the key. Example: {name: oci, key: fingerprint}"""
     private_key: SecretKeySelector
+    """The Secret key with the private key. Example: {name: oci, key: pem}"""
     private_key_passphrase: SecretKeySelector | None = None
+    """The Secret key with its passphrase. Example: {name: oci, key: passphrase}"""
 
 
 class InfisicalAuth(Model):
-    """How the store authenticates: one of these. All parts, IDs and paths too, are read from Secrets."""
+    """How the store authenticates: one of these. All parts, IDs and paths too, are read from Secrets.
+
+    Example: {tokenAuthCredentials: {accessToken: {name: infisical-login, key: token}}}
+    """
 
     universal_auth_credentials: UniversalAuth | None = None
+    """A client ID and its secret."""
     token_auth_credentials: TokenAuth | None = None
+    """A static access token."""
     aws_auth_credentials: AwsAuth | None = None
+    """The AWS identity of the machine."""
     azure_auth_credentials: AzureAuth | None = None
+    """The Azure identity of the machine."""
     gcp_id_token_auth_credentials: GcpIdTokenAuth | None = None
+    """The Google identity of the machine."""
     gcp_iam_auth_credentials: GcpIamAuth | None = None
+    """A Google service account."""
     jwt_auth_credentials: JwtAuth | None = None
+    """A JWT of another identity provider."""
     kubernetes_auth_credentials: KubernetesAuth | None = None
+    """A ServiceAccount."""
     ldap_auth_credentials: LdapAuth | None = None
+    """A user of a directory."""
     oci_auth_credentials: OciAuth | None = None
+    """A signing key of Oracle's cloud."""
 
 
 class SecretsScope(Model):
-    """Project, environment and folder of the secrets."""
+    """Project, environment and folder of the secrets.
+
+    Example: {projectSlug: shop-x1, environmentSlug: prod, secretsPath: /web}
+    """
 
     project_slug: str
+    """Slug of the project. Example: shop-x1"""
     environment_slug: str
+    """Slug of the environment. Example: prod"""
     organization_slug: str | None = None
-    """The sub-organization to log in to."""
+    """The sub-organization to log in to. Example: acme-emea"""
     secrets_path: str = "/"
+    """Folder of keys that name none, and of searches. Example: /web"""
     recursive: Defaulted[bool] = False
+    """Whether searches look into the folders below, too."""
     expand_secret_references: bool = True
+    """Whether references to other secrets are replaced by their values."""
 
 
 class InfisicalSpec(Model):
-    """Reads and writes secrets of one environment."""
+    """Reads and writes secrets of one environment.
+
+    Example: {auth: {tokenAuthCredentials: {accessToken: {name: infisical-login, key: token}}}, secretsScope:
+    {projectSlug: shop-x1, environmentSlug: prod}}
+    """
 
     auth: InfisicalAuth
+    """Who the store is to Infisical."""
     secrets_scope: SecretsScope
+    """Where its secrets are."""
     host_api: str = msgspec.field(default="https://app.infisical.com/api", name="hostAPI")
+    """Address of the API, with /api. Example: https://infisical.example.com/api"""
     ca_bundle: Base64 | None = None
+    """The authorities that signed the server's certificate: PEM, in base64.
+    Example: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"""
     ca_provider: CAProvider | None = None
+    """The Secret or ConfigMap key with these authorities."""
 
 
 def check(spec: InfisicalSpec, scope: Scope) -> Iterator[Problem]:

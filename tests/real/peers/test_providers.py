@@ -25,6 +25,7 @@ from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_delinea import DelineaHarness
 from tests.suites.providers.test_doppler import DopplerHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
+from tests.suites.providers.test_infisical import InfisicalHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.support.servers.conjur.server import Conjur
@@ -32,6 +33,7 @@ from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.eso.providers import Outcome, called, program
 from tests.support.servers.gitlab.server import Gitlab
+from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.rest import running
 from tests.support.servers.scaleway.server import Scaleway
@@ -59,6 +61,7 @@ PEERS: Final = {
     "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
     "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),
     "gitlab": Peer(Gitlab, GitlabHarness, {"absent": ABSENT, "map": TEXTS}),
+    "infisical": Peer(Infisical, InfisicalHarness, {"absent": ABSENT}),
     "onepassword": Peer(lambda: Connect("staging", "shared"), OnePasswordHarness, {"absent": ABSENT}),
     "scaleway": Peer(Scaleway, ScalewayHarness),
 }

@@ -15,6 +15,7 @@ from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.gitlab.server import Gitlab
+from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.rest import RestServer, running
 from tests.support.servers.scaleway.server import Scaleway
@@ -37,6 +38,15 @@ def gitlab() -> Gitlab:
     server.set("DB_PASSWORD", "correct horse", "production")
     server.set("CACHE", '{"server": {"port": 6379}}')
     server.set("MAIL_USER", "ada", "*", "groups", "1")
+    return server
+
+
+def infisical() -> Infisical:
+    server = Infisical()
+    server.secret = "5b7e-example"
+    server.secrets["/web", "DB_PASSWORD"] = "correct horse"
+    server.secrets["/web/mail", "MAIL_USER"] = "ada"
+    server.secrets["/shared", "CACHE"] = '{"server": {"port": 6379}}'
     return server
 
 
@@ -95,6 +105,8 @@ def pushed(server: RestServer) -> object:
     if isinstance(server, Gitlab):
         held = server.variables["projects", "7"][-1]
         return held["value"], held["environment_scope"], held["masked"], held["protected"]
+    if isinstance(server, Infisical):
+        return server.secrets["/web", "ISSUED_TOKEN"]
     if isinstance(server, Scaleway):
         [*_, issued] = server.secrets.values()
         return issued["path"], issued["name"], issued["versions"]
@@ -121,6 +133,7 @@ def _address(server: RestServer) -> str:
         pytest.param(
             "gitlab", gitlab, "https://gitlab.example.com", ("t-1", "production", True, True), id="gitlab"
         ),
+        pytest.param("infisical", infisical, "https://infisical.example.com", "t-1", id="infisical"),
         pytest.param(
             "onepassword",
             onepassword,

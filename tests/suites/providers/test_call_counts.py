@@ -14,6 +14,7 @@ from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_delinea import DelineaHarness
 from tests.suites.providers.test_doppler import DopplerHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
+from tests.suites.providers.test_infisical import InfisicalHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_senhasegura import SenhaseguraHarness
@@ -22,6 +23,7 @@ from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.gitlab.server import Gitlab
+from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.rest import RestServer, running
 from tests.support.servers.scaleway.server import Scaleway
@@ -36,6 +38,7 @@ KEYS: Final = 200
         pytest.param(Doppler, DopplerHarness, math.ceil(KEYS / 50), id="doppler: fifty names in a URL"),
         pytest.param(lambda: Conjur(lambda: NOW), ConjurHarness, math.ceil(KEYS / 50), id="conjur: batches"),
         pytest.param(Gitlab, GitlabHarness, math.ceil(KEYS / 100), id="gitlab: pages of a hundred"),
+        pytest.param(Infisical, InfisicalHarness, 1, id="infisical: a folder is one answer"),
         pytest.param(Delinea, DelineaHarness, KEYS, id="delinea: each by itself"),
         pytest.param(Scaleway, ScalewayHarness, KEYS, id="scaleway: each by itself"),
         pytest.param(Senhasegura, SenhaseguraHarness, 1, id="senhasegura: one answer has all"),

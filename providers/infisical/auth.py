@@ -1,0 +1,118 @@
+"""The logins of machine identities: each sends a proof, and gets an access token that ends."""
+
+from typing import Final, NamedTuple
+
+import msgspec
+
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Malformed
+from syncret.providers.infisical.receivers import receivers
+from syncret.providers.infisical.spec import InfisicalSpec
+from syncret.providers.kit.auth.logins import ExpiringValue, bearer
+from syncret.providers.kit.http import Http, json_body
+from syncret.providers.kit.references import read_text
+from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
+from syncret.providers.kit.rest.logins import log_in_with
+
+_HINTS: Final = {
+    "universal-auth": "check universalAuthCredentials: is the client secret still valid?",
+    "jwt-auth": "check jwtAuthCredentials: does the identity trust the token's issuer, audience and subject?",
+    "kubernetes-auth": "check kubernetesAuthCredentials: does the identity allow this ServiceAccount?",
+    "ldap-auth": "check ldapAuthCredentials: do user and password fit?",
+}
+
+
+class Login(NamedTuple):
+    """A method as the API calls it, and what is sent."""
+
+    method: str
+    body: dict[str, str]
+
+
+class _Token(msgspec.Struct, rename="camel"):
+    access_token: str
+    expires_in: float
+
+
+async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> Identity:
+    """The identity that the spec names; the first one of several, as in the operator. Raises SyncError."""
+    path, static = "auth.tokenAuthCredentials.accessToken", spec.auth.token_auth_credentials
+    if await _login(spec, context) is None and static is not None:
+        token = (await read_text(context, static.access_token, path)).strip()
+        return FixedHeaders(bearer(SecretBytes(token.encode())))
+
+    async def log_in() -> ExpiringValue[SecretBytes]:
+        login = await _login(spec, context)
+        if login is None:
+            raise Malformed(
+                "authentication method not found",
+                hint="of Infisical's, universal, token, JWT, Kubernetes and LDAP credentials are supported",
+            )
+        doing = f"logging in to Infisical by {login.method}"
+        body = dict(login.body)
+        if spec.secrets_scope.organization_slug:
+            body["organizationSlug"] = spec.secrets_scope.organization_slug
+        url = f"{http.base}/v1/auth/{login.method}/login"
+        answer = await log_in_with(http, url, json_body(body), doing=doing, hint=_HINTS[login.method])
+        given = answer.decode(_Token)
+        return ExpiringValue(SecretBytes(given.access_token.encode()), context.now() + given.expires_in)
+
+    async def sign_out(token: SecretBytes) -> None:
+        body = json_body({"accessToken": token.raw.decode()})
+        url = f"{http.base}/v1/auth/token/revoke"
+        await http.request("POST", url, doing="logging out of Infisical", body=body)
+
+    return LoggedIn(log_in, context, sign_out=sign_out)
+
+
+async def _login(spec: InfisicalSpec, context: OpenContext) -> Login | None:
+    """What is sent now: Secrets and files are read anew for each login."""
+    auth = spec.auth
+    if (universal := auth.universal_auth_credentials) is not None:
+        path = "auth.universalAuthCredentials"
+        return Login(
+            "universal-auth",
+            {
+                "clientId": (await read_text(context, universal.client_id, f"{path}.clientId")).strip(),
+                "clientSecret": (
+                    await read_text(context, universal.client_secret, f"{path}.clientSecret")
+                ).strip(),
+            },
+        )
+    if (jwt := auth.jwt_auth_credentials) is not None:
+        path = "auth.jwtAuthCredentials"
+        return Login(
+            "jwt-auth",
+            {
+                "identityId": (await read_text(context, jwt.identity_id, f"{path}.identityId")).strip(),
+                "jwt": (await read_text(context, jwt.jwt, f"{path}.jwt")).strip(),
+            },
+        )
+    if (ldap := auth.ldap_auth_credentials) is not None:
+        path = "auth.ldapAuthCredentials"
+        return Login(
+            "ldap-auth",
+            {
+                "identityId": (await read_text(context, ldap.identity_id, f"{path}.identityId")).strip(),
+                "username": (await read_text(context, ldap.ldap_username, f"{path}.ldapUsername")).strip(),
+                "password": await read_text(context, ldap.ldap_password, f"{path}.ldapPassword"),
+            },
+        )
+    if (kubernetes := auth.kubernetes_auth_credentials) is not None:
+        path = "auth.kubernetesAuthCredentials"
+        identity = (await read_text(context, kubernetes.identity_id, f"{path}.identityId")).strip()
+        return Login("kubernetes-auth", {"identityId": identity, "jwt": await _account_token(spec, context)})
+    return None
+
+
+async def _account_token(spec: InfisicalSpec, context: OpenContext) -> str:
+    """The token in the file that a Secret names, or that of the daemon's own ServiceAccount."""
+    login = spec.auth.kubernetes_auth_credentials
+    selector = None if login is None else login.service_account_token_path
+    if selector is None:
+        token = await context.ambient(receivers(spec)).account_token()
+    else:
+        path = "auth.kubernetesAuthCredentials.serviceAccountTokenPath"
+        file = (await read_text(context, selector, path)).strip()
+        token = context.read_file(file, what="ServiceAccount token")
+    return token.raw.decode("ascii", "replace")

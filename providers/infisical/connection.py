@@ -1,0 +1,49 @@
+"""Opens a store: a machine identity, and the API below `hostAPI`."""
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from syncret.providers.contract import OpenContext
+from syncret.providers.infisical.auth import identity_of
+from syncret.providers.infisical.client import InfisicalClient
+from syncret.providers.infisical.spec import InfisicalSpec
+from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.references import ca_bundle
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.identities import Identity
+
+_NO_SECRET: Final = re.compile(r"Secret (?:with name .*)?not found", re.DOTALL)
+
+
+class _Failure(msgspec.Struct):
+    message: str = ""
+
+
+def _is_absent(answer: Answer) -> bool:
+    """A secret is missing, and not its folder, environment or project."""
+    failure = answer.decode_if(_Failure)
+    return failure is not None and _NO_SECRET.match(failure.message) is not None
+
+
+_REFUSALS: Final = Refusals(
+    vendor="Infisical's secrets",
+    check="check hostAPI (it ends with /api), projectSlug, environmentSlug and the folder",
+    is_absent=_is_absent,
+)
+
+
+@asynccontextmanager
+async def open_store(spec: InfisicalSpec, context: OpenContext) -> AsyncGenerator[InfisicalClient, None]:
+    """A client that is logged in. Raises SyncError."""
+
+    async def identify(http: Http) -> Identity:
+        return await identity_of(spec, http, context)
+
+    tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
+    async with connected(spec.host_api.rstrip("/"), context, identify, _REFUSALS, tls=tls) as api:
+        yield InfisicalClient(spec.secrets_scope, api, context.compute)

@@ -1,0 +1,140 @@
+"""Infisical's API as far as it concerns secrets and logins, written from the published reference.
+
+https://infisical.com/docs/api-reference/endpoints/secrets/list, /universal-auth/login, /kubernetes-auth/login
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from aiohttp import web
+
+from tests.support.servers.rest import Refused, RestServer, body_of
+
+
+class Infisical(RestServer):
+    """The environment `prod` of the project `shop`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.secret = "canary-secret-1"
+        self.secrets: dict[tuple[str, str], str] = {}
+        """By folder and name."""
+        self.hidden: set[str] = set()
+        """Names whose values the identity may not see."""
+        self.proofs: dict[str, dict[str, str]] = {}
+        """What each method takes beside client credentials."""
+        self.logins: list[str] = []
+        self.revoked: list[str] = []
+
+    def routes(self) -> Iterable[web.AbstractRouteDef]:
+        one = "/api/v3/secrets/raw/{name}"
+        return [
+            web.get("/api/v3/secrets/raw", self._list),
+            web.get(one, self._read),
+            web.post(one, self._create),
+            web.patch(one, self._change),
+            web.delete(one, self._delete),
+            web.get("/api/v1/projects/slug/shop", self._project),
+            web.post("/api/v1/auth/{method}/login", self._log_in),
+            web.post("/api/v1/auth/token/revoke", self._revoke),
+        ]
+
+    def refusal(self, status: int, message: str) -> Refused:
+        return Refused(status, {"reqId": "req-1", "statusCode": status, "message": message, "error": "Error"})
+
+    def token_of(self, request: web.Request) -> str:
+        return request.headers.get("Authorization", "").removeprefix("Bearer ")
+
+    async def _log_in(self, request: web.Request) -> web.Response:
+        method = request.match_info["method"]
+        wanted = {"clientId": "shop", "clientSecret": self.secret}
+        if method != "universal-auth":
+            wanted = self.proofs.get(method, {"": ""})
+        if await body_of(request) != wanted:
+            raise self.refusal(401, "Invalid credentials")
+        self.logins.append(method)
+        self.token = f"canary-token-{len(self.logins)}"
+        shown = {"accessToken": self.token, "expiresIn": 7200, "accessTokenMaxTTL": 7200}
+        return web.json_response({**shown, "tokenType": "Bearer"})
+
+    async def _revoke(self, request: web.Request) -> web.Response:
+        self.revoked.append((await body_of(request))["accessToken"])
+        return web.json_response({"message": "Successfully revoked access token"})
+
+    async def _project(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        return web.json_response({"id": "p-1", "slug": "shop"})
+
+    async def _list(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        folder = self._folder(request.query)
+        below = request.query["recursive"] == "true"
+        found = [
+            self._shown(place)
+            for place in self.secrets
+            if place[0] == folder or (below and place[0].startswith(folder.rstrip("/") + "/"))
+        ]
+        return web.json_response({"secrets": found, "imports": []})
+
+    async def _read(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        self.enter(request, name)
+        return web.json_response({"secret": self._shown(self._held(request.query, name))})
+
+    async def _create(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        body, name = await body_of(request), request.match_info["name"]
+        place = self._place(body), name
+        if place in self.secrets:
+            raise self.refusal(400, "Secret already exist")
+        self.secrets[place] = body["secretValue"]
+        return web.json_response({"secret": self._shown(place)})
+
+    async def _change(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        body, name = await body_of(request), request.match_info["name"]
+        self._place(body)
+        place = self._held(body, name)
+        self.secrets[place] = body["secretValue"]
+        return web.json_response({"secret": self._shown(place)})
+
+    async def _delete(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        body, name = await body_of(request), request.match_info["name"]
+        self._place(body)
+        place = self._held(body, name)
+        shown = self._shown(place)
+        del self.secrets[place]
+        return web.json_response({"secret": shown})
+
+    def _place(self, body: dict[str, Any]) -> str:
+        if body.get("workspaceId") != "p-1":
+            raise self.refusal(404, "Project with ID '' not found")
+        return self._folder({**body, "workspaceSlug": "shop"})
+
+    def _folder(self, asked: Any) -> str:  # noqa: ANN401  # a query or a body
+        if asked.get("workspaceSlug", "shop") != "shop":
+            raise self.refusal(404, "Project with slug not found")
+        folder: str = asked.get("secretPath", "/")
+        if asked["environment"] != "prod":
+            raise self.refusal(404, f"Folder with path '{folder}' in environment with slug not found")
+        return folder
+
+    def _held(self, asked: Any, name: str) -> tuple[str, str]:  # noqa: ANN401  # as above
+        place = self._folder(asked), name
+        if place not in self.secrets:
+            raise self.refusal(404, f"Secret with name '{name}' not found")
+        return place
+
+    def _shown(self, place: tuple[str, str]) -> dict[str, Any]:
+        folder, name = place
+        hidden = name in self.hidden
+        shown = {"id": f"{folder}:{name}", "workspace": "p-1", "environment": "prod", "version": 1}
+        return {
+            **shown,
+            "type": "shared",
+            "secretKey": name,
+            "secretValue": "<hidden-by-infisical>" if hidden else self.secrets[place],
+            "secretValueHidden": hidden,
+            "secretPath": folder,
+        }
