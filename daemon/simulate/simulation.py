@@ -68,7 +68,7 @@ async def _run(
     def substitute(store: ObjectRef, provider: Provider[Any]) -> Provider[Any]:
         return simulated(provider, stand_ins.get(store))
 
-    secret_apis = SimulatedSecretApis(scenario.spec.secret_apis, recorder.secret_called)
+    secret_apis = SimulatedSecretApis(scenario.spec.secret_apis, recorder.secret_called, registry.secret_apis)
     hooks = EngineOverrides(
         observer=recorder,
         applied=recorder.applied,

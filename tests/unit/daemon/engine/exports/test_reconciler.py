@@ -261,3 +261,19 @@ def test_a_resource_without_exports_is_left_alone(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Evaluator, "check", None)
     (step,) = played({"apply": [resource(secrets={"password": {"name": "conn", "key": "p"}})]})
     assert step["changes"] == []
+
+
+def test_names_that_the_status_has_need_no_api() -> None:
+    cache: Document = {
+        **resource("cache", {"hostName": "c.example", "sslPort": 6380}),
+        "apiVersion": "cache.azure.com/v1",
+        "kind": "Redis",
+    }
+    ports = {"dynamicSecrets": [entry("'%s:%s'.format([secret.hostName, secret.sslPort])")]}
+    keys = {"dynamicSecrets": [entry("secret.hostName + secret.primaryKey")]}
+    (step,) = played({"apply": [{**cache, "spec": {"operatorSpec": ports}}]})
+    assert (data(step), step["reads"]) == ({"k": b64("c.example:6380")}, 0)
+    cache["status"]["id"] = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Cache/redis/cache"
+    apis = {"Redis/shop/cache": {"primaryKey": "!"}}
+    (step,) = played({"apply": [{**cache, "spec": {"operatorSpec": keys}}]}, apis=apis)
+    assert (data(step), step["reads"]) == ({"k": b64("c.example!")}, 1)

@@ -49,7 +49,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 async def running(document: Document, told: Told, metrics: Metrics) -> AsyncGenerator[RunningEngine]:
     cluster = MemoryCluster(now=time.time)
     await cluster.apply(document)
-    apis = SimulatedSecretApis(ACCOUNT, told.call)
+    apis = SimulatedSecretApis(ACCOUNT, told.call, lambda _: None)
     hooks = EngineOverrides(observer=metrics, events=told, secret_apis=lambda _: apis)
     async with run_engine(
         cluster, registry=Registry(), settings=Settings(), clock=Clock(), hooks=hooks
