@@ -26,6 +26,7 @@ MEASURES: Final = (
     "peer",
     "templates",
     "path",
+    "delivery",
     "compare",
     "exports",
     "hostile",

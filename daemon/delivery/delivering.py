@@ -212,7 +212,11 @@ class Delivering:
                 await asyncio.to_thread(self._host.undo, self.row)
                 await self.save(advance(self.row, Outcome.FAILED, self.steps))
             else:
-                await self.save(advance(self.row, Outcome.DONE, self.steps))
+                row = advance(self.row, Outcome.DONE, self.steps)
+                if row.phase is Phase.SWAPPED:
+                    self.row = row  # written with the next phase: a crash before that finds it swapped
+                else:
+                    await self.save(row)
 
     async def begin_turn(self, attempt: Attempt | None) -> None:
         """As `Member` says."""
@@ -237,6 +241,9 @@ class Delivering:
         """As `Member` says."""
         self._note("reload", told, seconds)
         row = advance(self.row, told.outcome, self.steps)
+        if row.phase is Phase.VERIFYING and not self._proves:
+            self.row = row  # it is over in the same moment
+            return
         say = None
         if told.outcome is Outcome.NOT_ASKED:
             said = f"set {row.generation + 1} is live, and a reload is owed: {told.message}"

@@ -110,8 +110,12 @@ class DeliveryReconciler:
     async def _run(self, stored: StoredObject, writes: Writes, *, is_asked: bool) -> Outcome:
         run = Delivering(self._context, writes, stored, self._units, fsync=self._host.fsync)
         run.aim(bare_targets(run.spec))
+        with self._turns_of(run).present(run.ref):
+            return await self._bring_up(run, writes, is_asked=is_asked)
+
+    async def _bring_up(self, run: Delivering, writes: Writes, *, is_asked: bool) -> Outcome:
         try:
-            self._check_allowed(stored.ref, run.spec)
+            self._check_allowed(run.ref, run.spec)
         except Refused as error:
             return await self._report(run, Reason.REFUSED, str(error), error.hint)
         if run.spec.suspend:
@@ -119,7 +123,7 @@ class DeliveryReconciler:
         if run.row.phase not in _SETTLED and not (self._host.dry or writes.observes):
             await self._go_on(run)
         try:
-            targets = await wanted_targets(self._context, run.spec, stored.ref)
+            targets = await wanted_targets(self._context, run.spec, run.ref)
         except SourceMissing as error:
             return await self._missing(run, str(error))
         except Unfit as error:

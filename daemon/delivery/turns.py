@@ -6,7 +6,8 @@ one proof is about all, and if it fails all go back.
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -84,6 +85,7 @@ class Turns:
         self._boot = boot
         self._lock = asyncio.Lock()
         self._changes: dict[ObjectRef, Change] = {}
+        self._present: set[ObjectRef] = set()
         self._waiting: list[Member] = []
         self._gathered = asyncio.Event()
         self._last_reload = float("-inf")
@@ -111,10 +113,19 @@ class Turns:
             not_before=not_before,
         )
 
+    @contextmanager
+    def present(self, ref: ObjectRef) -> Generator[None, None, None]:
+        """Within this block a Delivery is run, and may come to have a turn."""
+        self._present.add(ref)
+        try:
+            yield
+        finally:
+            self._present.discard(ref)
+            self._gathered.set()
+
     def drop(self, ref: ObjectRef) -> None:
         """The Delivery has nothing to deliver any more, or its set was refused."""
         self._changes.pop(ref, None)
-        self._gathered.set()
 
     async def take(self, member: Member) -> None:
         """Have a turn: until the Delivery is settled, broken, or owed a reload that cannot be asked for."""
@@ -132,11 +143,9 @@ class Turns:
                 self._waiting.remove(member)
 
     async def _gather(self) -> None:
-        """Wait for those that are due, too, and still staged or checked."""
-        loop = asyncio.get_running_loop()
-        end, now = loop.time() + GATHERING, loop.time()
-        due_now = {ref for ref, each in self._changes.items() if each.last + each.debounce.quiet <= now}
-        while due_now & self._changes.keys() - {each.ref for each in self._waiting}:
+        """Wait for those that are looked at, staged or checked at this moment: they may have a turn, too."""
+        end = asyncio.get_running_loop().time() + GATHERING
+        while self._present - {each.ref for each in self._waiting}:
             self._gathered.clear()
             try:
                 async with asyncio.timeout_at(end):
