@@ -137,6 +137,21 @@ async def test_the_operators_own_names(view: View, apply: Apply) -> None:
     assert CANARY not in text
 
 
+async def test_values_that_violate_their_constraints_are_counted(view: View, apply: Apply) -> None:
+    bad, good = external_secret("bad"), external_secret("good")
+    for each, longest in ((bad, 3), (good, 300)):
+        said = json.dumps({"keys": {"password": [{"maxRunes": longest}]}})
+        each["metadata"]["annotations"] = {"syncret.dev/constraints": said}
+    await apply(store(database=CANARY), bad, good)
+    text = await text_of(view.metrics)
+    assert samples(text, "syncret_constraints_violated") == {"": 1}
+    conditions = samples(text, "externalsecret_status_condition")
+    about = 'name="bad",namespace="default",condition="ConstraintsSatisfied"'
+    assert conditions[f'{about},status="False"'] == 1
+    assert conditions[f'{about},status="True"'] == 0
+    assert CANARY not in text
+
+
 async def test_a_store_that_does_not_answer() -> None:
     problem = "vault:8200 refuses connections"
     conditions = [

@@ -17,6 +17,7 @@ from syncret.daemon.release.lint import Linter
 from syncret.daemon.release.report import problems_of, report
 from syncret.daemon.release.skeleton import skeleton
 from syncret.providers.contract import SecretBytes
+from tests.support.canary import CANARY, leaks
 
 CASES = Path(__file__).parents[3] / "suites" / "corpus" / "cases" / "sensitive.yaml"
 LEAF = {"$opm": "secret", "$secretName": "s", "$dataKey": "k"}
@@ -81,28 +82,45 @@ def documents_of(case: Document) -> Document:
     }
 
 
+def planted(value: Json) -> Json:
+    """The values of a user, with the canary in each literal."""
+    if is_object(value):
+        return {
+            name: CANARY if name == "value" and isinstance(member, str) else planted(member)
+            for name, member in value.items()
+        }
+    return [planted(item) for item in value] if is_list(value) else value
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_damaged_documents_end_in_problems(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311  # repeats itself
     cases = yaml.load(CASES.read_text(encoding="utf-8"), yaml.CSafeLoader)["cases"]
     told = 0
     for _ in range(150):
-        documents = documents_of(copy.deepcopy(chance.choice(cases)))
+        case = copy.deepcopy(chance.choice(cases))
+        case["values"] = planted(case["values"])
+        documents = documents_of(case)
         for _ in range(chance.choice([1, 1, 2, 3])):
             damage(documents, chance)
         texts = [json.dumps(each).encode() for each in documents.values() if is_object(each)]
         loaded = [each for text in texts for each in load_bytes("all.json", text)]
         parsed = parse(loaded)
-        answers: list[SecretBytes | Refusal] = [SecretBytes(b"x\xff"), Refusal("nobody answers")]
+        answers: list[SecretBytes | Refusal] = [
+            SecretBytes(CANARY.encode() + b"\xff"),
+            Refusal("nobody answers"),
+        ]
         parsed = resolved(parsed, {field.label: chance.choice(answers) for field, _ in parsed.tags})
         result = rendered(parsed)
         problems = problems_of(parsed)
         failed = any(problem.fatal for _, problem in problems)
         assert failed == (not result.items), documents
         assert all(problem.line for _, problem in problems if problem.path), documents
-        json.dumps(report(parsed, result, show_values=False))
+        told_of = json.dumps(report(parsed, result, show_values=False))
         module = declared(loaded)
         Linter(module.findings).check(module.config, None)
-        skeleton(module.documents.name, module.config, module.requires)
+        told_of += skeleton(module.documents.name, module.config, module.requires)
+        told_of += "".join(map(str, module.problems))
+        assert leaks("what is printed", told_of) == [], documents
         told += failed
     assert 0 < told < 150

@@ -286,6 +286,18 @@ def test_push_secret() -> None:
     assert (told.notes, told.message) == ((), "its last run failed, without a condition")
 
 
+def test_the_verdict_of_constraints_is_a_note() -> None:
+    judged = {
+        "type": "ConstraintsSatisfied",
+        "status": "False",
+        "reason": "Violated",
+        "message": "violated: a: minRunes",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    told = explain(external_secret(status={"conditions": [judged]}), ExplainInput(NOW))
+    assert told.notes == ("constraints since 2026-01-01T00:00:00Z: violated: a: minRunes",)
+
+
 def test_stores_tell_their_provider_and_never_their_spec() -> None:
     document = {
         "apiVersion": "external-secrets.io/v1",
