@@ -90,6 +90,10 @@ test-3.13: ## The fast tests, and the slow ones of sync, plan and simulate, on P
 test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, real servers, walkthroughs, load (needs Go)
 	$(BIN)/python -m pytest -q -m "slow and not e2e and not faults and not conformance and not differential" -o faulthandler_timeout=300 $(TEST)
 
+.PHONY: plugin
+plugin: $(DEV_READY) ## The package in examples/ as a wheel, installed beside ours, passes the public suite; part of test-slow
+	$(BIN)/python -m pytest -q -m slow tests/real/packaging/test_third_party.py $(TEST)
+
 .PHONY: conformance
 conformance: $(DEV_READY) ## The corpus of expected behaviour (SYNCRET_CORPUS=DIR for another one), also on a real API server, and the provider suite (needs Go)
 	$(BIN)/python -m pytest -q -m "not e2e" -o faulthandler_timeout=600 tests/suites/corpus tests/suites/providers $(TEST)

@@ -5,6 +5,7 @@ Nothing is downloaded: the libraries are those of the tests, on the path of the 
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,21 +25,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = ROOT / "docs" / "guides" / "writing-a-provider.md"
 LISTINGS = {block.title: block.text for block in blocks(PAGE, "python") if block.title}
-ENTRY_POINTS = "\n".join(block.text for block in blocks(PAGE, "toml"))
-
-PROJECT = f"""
-[build-system]
-requires = ["setuptools"]
-build-backend = "setuptools.build_meta"
-
-[project]
-name = "acme-syncret"
-version = "1.0"
-
-{ENTRY_POINTS}
-[tool.setuptools]
-py-modules = ["acme_directory", "acme_words"]
-"""
+SOURCE = ROOT / "examples" / "acme-syncret"
 
 
 class Place:
@@ -83,20 +70,24 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     folder = tmp_path_factory.mktemp("place")
     ours, _ = build_dist(folder / "dist")
-    source = folder / "acme"
-    source.mkdir()
-    (source / "pyproject.toml").write_text(PROJECT)
-    for title in ("acme_directory.py", "acme_words.py"):
-        (source / title).write_text(LISTINGS[title])
+    source = shutil.copytree(SOURCE, folder / "acme")  # a build writes into it
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", f"--outdir={folder}", source)
     (theirs,) = folder.glob("acme_syncret-*.whl")
     place = Place(folder, ours, theirs)
-    (place.folder / "test_directory.py").write_text(LISTINGS["test_directory.py"])
+    shutil.copy(source / "test_directory.py", place.folder)
     entries = place.folder / "entries"
     entries.mkdir()
     (entries / "db").write_text('{"password": "correct horse"}')
     (place.folder / "all.yaml").write_text(MANIFESTS.format(folder=entries))
     return place
+
+
+def test_the_guide_shows_these_files() -> None:
+    shown = {title: text for title, text in LISTINGS.items() if (SOURCE / title).exists()}
+
+    assert shown == {file.name: file.read_text() for file in SOURCE.glob("*.py")}
+    project = (SOURCE / "pyproject.toml").read_text()
+    assert [block for block in blocks(PAGE, "toml") if block.text not in project] == []
 
 
 def test_what_runs_is_what_was_installed(place: Place) -> None:
@@ -161,7 +152,11 @@ def test_it_passes_the_suite(place: Place, env: Mapping[str, str]) -> None:
 
 def test_a_failure_shows_its_values(place: Place) -> None:
     """The suite's assertions are rewritten, as those of a test are."""
-    text = LISTINGS["test_directory.py"].replace("write_bytes(entry.value)", 'write_bytes(b"other")')
+    text = (
+        (SOURCE / "test_directory.py")
+        .read_text()
+        .replace("write_bytes(entry.value)", 'write_bytes(b"other")')
+    )
     (place.folder / "test_wrong.py").write_text(text)
     done = place.run("python", "-m", "pytest", "-q", "-k", "reads_a_value", "test_wrong.py")
     assert done.returncode == 1
