@@ -20,7 +20,7 @@ def all_to(handler: Handler) -> web.Application:
 @asynccontextmanager
 async def served(app: web.Application, tls: ssl.SSLContext | None = None) -> AsyncGenerator[str, None]:
     """Its URL, for as long as the block lasts."""
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01)
     await runner.setup()
     try:
         site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)

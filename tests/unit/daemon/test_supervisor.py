@@ -222,9 +222,16 @@ spec: {secretStoreRef: {name: demo}, data: [{secretKey: a, remoteRef: {key: k}}]
 )
 @pytest.mark.parametrize("is_running", [True, False])
 async def test_each_deletion_is_logged_once(
-    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str], policy: str, *, is_running: bool
+    settings: Settings,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+    *,
+    is_running: bool,
 ) -> None:
     """Whether the manifest goes while the daemon runs or before it starts."""
+    monkeypatch.setattr("syncret.daemon.homes.filesystem.manifests.events._TICK", 0.05)
     manifests, file = tmp_path / "manifests.yaml", tmp_path / "out/default/app/a"
     manifests.write_text(SYNCED.replace("POLICY", policy))
 

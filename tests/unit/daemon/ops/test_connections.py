@@ -55,7 +55,13 @@ async def listening() -> AsyncGenerator[tuple[Served, socket.socket]]:
 
 
 @pytest.fixture
-async def served() -> AsyncIterator[Served]:
+def idle() -> float | None:
+    """For how long a connection may be without a request."""
+    return None
+
+
+@pytest.fixture
+async def served(idle: float | None) -> AsyncIterator[Served]:
     async with AsyncExitStack() as stack:
         served, listener = await stack.enter_async_context(listening())
 
@@ -70,7 +76,7 @@ async def served() -> AsyncIterator[Served]:
         app = web.Application()
         app.router.add_get("/quick", quick)
         app.router.add_get("/slow", slow)
-        await stack.enter_async_context(serve(app, [listener], most=MOST))
+        await stack.enter_async_context(serve(app, [listener], most=MOST, idle=idle))
         yield served
         served.release.set()
 
@@ -129,10 +135,8 @@ async def test_who_is_being_answered_is_not_closed_and_new_ones_wait(served: Ser
         pytest.param(REQUEST, id="nothing after a request"),
     ],
 )
-async def test_a_connection_without_a_request_is_closed(
-    served: Served, monkeypatch: pytest.MonkeyPatch, sent: bytes
-) -> None:
-    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.05)
+@pytest.mark.parametrize("idle", [0.05], ids=["soon"])
+async def test_a_connection_without_a_request_is_closed(served: Served, sent: bytes) -> None:
     reader, writer = await served.connect(sent)
     try:
         await reader.read()

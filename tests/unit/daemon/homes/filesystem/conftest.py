@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
+from syncret.daemon.homes.filesystem.manifests import events
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.state.writer import OnRemoved
 from syncret.daemon.homes.memory.plugins import admission_by
@@ -18,6 +19,12 @@ from tests.unit.daemon.homes.filesystem.homes import Problems
 
 Opener = Callable[..., OutputRoot]
 REGISTRY = Registry()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders are looked for twenty times a second."""
+    monkeypatch.setattr(events, "_TICK", 0.05)
 
 
 @pytest.fixture

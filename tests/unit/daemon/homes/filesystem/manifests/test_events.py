@@ -18,11 +18,6 @@ from syncret.daemon.homes.filesystem.manifests.events import folder_events
 from tests.unit.daemon.homes.filesystem.homes import made_anew
 
 
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "_TICK", 0.05)
-
-
 async def following(times: AsyncGenerator[Collection[str], None]) -> Collection[str]:
     async with asyncio.timeout(60):
         return await anext(times)
