@@ -91,7 +91,7 @@ class AzureReader:
             "POST",
             f"{at.path}/{api.action}",
             f"asking Azure for {call.api} of {type_.kind} {name}",
-            grant=f"grant the identity {type_.type}/{api.action}/action on the resource",
+            grant=f"grant the identity {_right(type_.type, api.action)} on the resource",
         )
         params = {"api-version": api.version}
         if not api.paged:
@@ -160,6 +160,12 @@ class AzureReader:
 
     def __repr__(self) -> str:
         return f"<AzureReader clients={len(self._clients)} limiters={len(self._limiters)}>"
+
+
+def _right(type_: str, action: str) -> str:
+    """What a role must have: of a rule's keys without the name of the rule."""
+    *rules, name = action.split("/")
+    return "/".join([type_, *rules[:1], name, "action"])
 
 
 K = TypeVar("K")

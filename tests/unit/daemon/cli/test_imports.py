@@ -60,6 +60,8 @@ ONE_PASS_NEEDS_NONE_OF = {
     "re2",  # no manifest has a pattern
     "structlog",
     "syncret.daemon.core.templating",
+    "syncret.providers.azurerm",
+    "syncret.providers.secret_apis",
     "syncret.daemon.ops.metrics",
     "syncret.daemon.supervisor",
     "syncret.providers.generators",

@@ -1,6 +1,8 @@
 """Every row of the table against the server: one call for each API, and its names with their values."""
 
 from collections.abc import Mapping
+from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,11 +14,20 @@ from syncret.config.meta import GroupKind
 from syncret.providers.azurerm import SECRET_APIS
 from syncret.providers.azurerm.types import TYPES
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
+from syncret.providers.kit.retry import ONCE, retried
 from syncret.providers.network import Egress, Network
 from tests.support.opened import Clock
 from tests.support.servers.azure.management import SUBSCRIPTION
 from tests.support.servers.azure.server import Azure
-from tests.unit.providers.azurerm.resources import application, context, identity, planned, read, resource
+from tests.unit.providers.azurerm.resources import (
+    SECRET,
+    application,
+    context,
+    identity,
+    planned,
+    read,
+    resource,
+)
 
 PAIR = {"primaryKey": "primaryKey", "secondaryKey": "secondaryKey"}
 PK4 = {
@@ -380,3 +391,60 @@ async def test_a_server_that_the_settings_forbid_is_not_reached(cloud: Azure, cl
         with pytest.raises(SyncError, match="egress"):
             await read(reader, document, ["key1"], identity(application(cloud)))
     assert cloud.directory.requests == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "right"),
+    [
+        pytest.param(
+            "storage/StorageAccount",
+            "Microsoft.Storage/storageAccounts/n",
+            "Microsoft.Storage/storageAccounts/listKeys/action",
+            id="of-the-resource",
+        ),
+        pytest.param(
+            "eventhub/Namespace",
+            "Microsoft.EventHub/namespaces/n",
+            "Microsoft.EventHub/namespaces/AuthorizationRules/listKeys/action",
+            id="of-a-rule",
+        ),
+    ],
+)
+async def test_a_missing_right_is_named(cloud: Azure, clock: Clock, kind: str, path: str, right: str) -> None:
+    document = resource(kind, cloud.management.add(path))
+    who = identity(application(cloud))
+    cloud.management.members.clear()
+    async with SECRET_APIS.open(context(clock)) as reader:
+        with pytest.raises(Denied, match="permission denied") as caught:
+            await read(reader, document, None, who)
+    assert caught.value.hint == f"grant the identity {right} on the resource"
+
+
+async def test_no_error_quotes_what_azure_says(
+    cloud: Azure, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canary = "canary-7f3a"
+    monkeypatch.setattr("syncret.providers.azurerm.reader.retried", partial(retried, policy=ONCE))
+    at = cloud.management.add("Microsoft.Storage/storageAccounts/n")
+    who = identity(application(cloud))
+    errors = [
+        {"code": canary},
+        {"code": "ResourceNotFound", "message": canary},
+        {"code": "ScopeLocked", "x": canary},
+    ]
+    answers = [(200, canary), *product((400, 401, 403, 404, 409, 429, 500, 503), errors)]
+
+    for status, error in answers:
+
+        def fault(request: web.Request, status: int = status, error: Json = error) -> web.Response | None:
+            body = {"error": error} if status != 200 else error
+            return web.json_response(body, status=status) if "providers" in request.path else None
+
+        async with SECRET_APIS.open(context(clock)) as reader:
+            with cloud.failing(fault):
+                try:
+                    found: object = await read(reader, resource("storage/StorageAccount", at), ["key1"], who)
+                except SyncError as failed:
+                    found = f"{failed!r} {failed} {failed.hint} {failed.__cause__!r} {failed.__context__!r}"
+        assert canary not in str(found)
+        assert SECRET not in str(found)
