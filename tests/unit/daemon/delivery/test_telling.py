@@ -1,0 +1,170 @@
+"""Who is told of a new set: processes, programs and servers of this host; and what that comes to."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+import msgspec
+import pytest
+
+from syncret.config.resources.delivery.steps import DeliveryReload
+from syncret.daemon.core.delivery.phases import Outcome
+from syncret.daemon.delivery.paths import Refused
+from syncret.daemon.delivery.telling import key_of, tell
+from syncret.daemon.delivery.units import Told
+from tests.unit.daemon.delivery.world import FakeUnits
+
+
+def reload(**step: Any) -> DeliveryReload:  # noqa: ANN401  # any field
+    return msgspec.convert(step, DeliveryReload)
+
+
+async def told(**step: Any) -> Told:  # noqa: ANN401  # as above
+    return await tell(reload(**step), FakeUnits(), variables={}, values=(b"s3cr3t-value",))
+
+
+@asynccontextmanager
+async def server(status: int, requests: list[str]) -> AsyncGenerator[int, None]:
+    """An HTTP server that answers with a status; the requests that it got."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        requests.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 %d Fine\r\nContent-Length: 0\r\n\r\n" % status)
+        await writer.drain()
+        writer.close()
+
+    found = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with found:
+        port: int = found.sockets[0].getsockname()[1]
+        yield port
+
+
+async def test_a_server_of_this_host_is_asked() -> None:
+    requests: list[str] = []
+    async with server(204, requests) as port:
+        http = {"url": f"http://127.0.0.1:{port}/-/reload?now=1", "headers": {"X-Who": "syncret"}}
+        assert (await told(http=http)).outcome is Outcome.DONE
+    assert requests[0].startswith(
+        f"POST /-/reload?now=1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Who: syncret"
+    )
+
+
+async def test_another_status_is_a_failure() -> None:
+    async with server(503, []) as port:
+        result = await told(http={"url": f"http://127.0.0.1:{port}/"})
+    assert (result.outcome, result.message) == (
+        Outcome.FAILED,
+        f"http://127.0.0.1:{port}/: status 503, not 200-299",
+    )
+
+
+async def test_a_socket_file_is_asked_and_its_folder_must_be_safe(tmp_path: Path) -> None:
+    requests: list[str] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        requests.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 200 Fine\r\n\r\n")
+        writer.close()
+
+    path = tmp_path / "app.sock"
+    async with await asyncio.start_unix_server(answer, path):
+        assert (await told(http={"url": f"unix:{path}"})).outcome is Outcome.DONE
+        assert requests[0].startswith("POST / HTTP/1.1\r\nHost: localhost\r\n")
+        await asyncio.to_thread(tmp_path.chmod, 0o777)
+        with pytest.raises(Refused, match="is writable by everybody"):
+            await told(http={"url": f"unix:{path}"})
+
+
+async def test_nobody_listens() -> None:
+    async with server(200, []) as port:
+        pass
+    assert (await told(http={"url": f"http://127.0.0.1:{port}/"})).outcome is Outcome.FAILED
+
+
+async def test_a_unit_is_told_as_the_manifest_says() -> None:
+    units = FakeUnits()
+    step = reload(unit="app.service", action="restart")
+    assert (await tell(step, units, variables={}, values=())).outcome is Outcome.DONE
+    assert units.told == [("app.service", "restart")]
+
+
+def test_deliveries_that_tell_the_same_have_the_same_turns() -> None:
+    assert key_of(reload(unit="a.service")) == key_of(reload(unit="a.service", action="restart"))
+    assert key_of(reload(signal={"signal": "SIGHUP", "pidFile": "/run/a.pid"})) == "/run/a.pid"
+    assert key_of(reload(exec=["/usr/bin/true", "x"])) == "/usr/bin/true x"
+    assert key_of(None) == ""
+
+
+@pytest.mark.slow
+async def test_a_program_says_how_it_went_and_no_value(tmp_path: Path) -> None:
+    assert (await told(exec=["/usr/bin/true"])).outcome is Outcome.DONE
+    result = await told(exec=["/usr/bin/dash", "-c", "echo no s3cr3t-value; exit 3"])
+    assert (result.outcome, result.message) == (Outcome.FAILED, "exit code 3: no [redacted]")
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o777)
+    with pytest.raises(Refused, match="is writable by everybody"):
+        await told(exec=[str(script)])
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Generator[tuple["Popen[bytes]", Path], None, None]:
+    """A process that says when it has got SIGHUP, and its pid file."""
+    code = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGHUP, lambda *_: (print('hup', flush=True), sys.exit()))\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+    )
+    with Popen([sys.executable, "-c", code], stdout=-1) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"ready\n"
+        path = tmp_path / "app.pid"
+        path.write_text(f"{running.pid}\n")
+        path.chmod(0o644)
+        yield running, path
+        running.kill()
+
+
+@pytest.mark.slow
+async def test_a_process_is_signalled_by_its_pid_file(process: tuple["Popen[bytes]", Path]) -> None:
+    running, path = process
+    assert (await told(signal={"signal": "SIGHUP", "pidFile": str(path)})).outcome is Outcome.DONE
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"hup\n"
+    running.wait()
+    gone = await told(signal={"signal": "SIGHUP", "pidFile": str(path)})
+    assert gone.outcome is Outcome.NOT_RUNNING
+
+
+@pytest.mark.parametrize("text", ["1", "0", "abc", "9" * 40, "-5", str(os.getpid())])
+async def test_a_pid_file_that_names_no_process_of_others_signals_nothing(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "app.pid"
+    path.write_text(text)
+    path.chmod(0o644)
+    result = await told(signal={"signal": "SIGHUP", "pidFile": str(path)})
+    assert (result.outcome, result.message) == (
+        Outcome.FAILED,
+        f"{path} holds no number of a process to signal",
+    )
+
+
+async def test_a_pid_file_that_others_can_write_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "app.pid"
+    path.write_text("4242")
+    path.chmod(0o666)
+    with pytest.raises(Refused, match="is writable by everybody"):
+        await told(signal={"signal": "SIGHUP", "pidFile": str(path)})
+
+
+async def test_who_does_not_run_is_not_told(tmp_path: Path) -> None:
+    absent = {"signal": signal.SIGHUP.name, "pidFile": str(tmp_path / "none")}
+    assert (await told(signal=absent)).outcome is Outcome.NOT_RUNNING
+    nobody = {"signal": signal.SIGHUP.name, "process": str(tmp_path / "no-program")}
+    assert (await told(signal=nobody)).outcome is Outcome.NOT_RUNNING
