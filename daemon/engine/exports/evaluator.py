@@ -150,7 +150,7 @@ class _Batches(Generic[A, R]):
                 if not answer.done():
                     answer.set_exception(error)
             return
-        except BaseException:
+        except BaseException:  # cancelled, or a bug: nobody waits for ever; raised again
             for _, answer in batch:
                 answer.cancel()
             raise

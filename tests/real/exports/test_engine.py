@@ -10,6 +10,7 @@ import pytest
 from syncret.config.meta import Document
 from syncret.config.settings import Settings
 from syncret.daemon.app import run_engine
+from syncret.daemon.core.exports.evaluation import has_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.daemon.homes.kubernetes.opening import cluster_home
@@ -77,6 +78,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
+    assert has_engine(), "install what requirements/runtime.txt has"
     api = kube_api()
     install_ours(api)
     cluster = Cluster(api)
