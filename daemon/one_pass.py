@@ -127,7 +127,7 @@ async def _collect(
     include_all: bool,
 ) -> None:
     for kind in sorted(home.kinds()):
-        reconciled = is_shown(kind) or role_of(kind) == "record"
+        reconciled = is_shown(kind) or role_of(kind) in {"record", None}
         if not (include_all or reconciled):
             continue
         for stored in await home.list(kind):

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncret.config.meta import Document, ObjectRef, member, ref_of
+from syncret.config.resources.exporting import has_exports
 from syncret.config.resources.kinds import is_shown, role_of
 from syncret.daemon.cli.columns import VERDICTS, Column, Row, Verdict, print_table
 from syncret.daemon.core.plan.actions import Verb
@@ -50,15 +51,21 @@ def rows_of(result: SyncResult, output_dir: str) -> list[ObjectRow]:
     objects = ((ref_of(document), document) for document in [*result.resources, *result.outputs])
     return [
         row_of(
-            document,
+            document if is_shown(ref.group_kind) else _as_exported(document, result.errors.get(ref)),
             error=result.errors.get(ref),
             due=result.due.get(ref),
             output_dir=output_dir,
             manifest=result.places.get(ref),
         )
         for ref, document in objects
-        if is_shown(ref.group_kind)
+        if is_shown(ref.group_kind) or has_exports(document)
     ]
+
+
+def _as_exported(document: Document, error: "LastError | None") -> Document:
+    """A resource of another operator with what became of its exports, in the place of its own status."""
+    condition = {"type": "Ready", "status": "True" if error is None else "False", "message": "exported"}
+    return {**document, "status": {"conditions": [condition]}}
 
 
 def row_of(

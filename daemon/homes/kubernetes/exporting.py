@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import msgspec
 
 from syncret.config.meta import Document, GroupKind, ObjectRef, member
+from syncret.config.resources.exporting import EXPORT_LISTS
 from syncret.daemon.homes.contract import HomeError, StoredObject, WatchEventType
 from syncret.daemon.homes.kubernetes.objects import gone, stored_of
 from syncret.daemon.homes.kubernetes.resources import Resource, Resources
@@ -19,7 +20,6 @@ from syncret.daemon.homes.kubernetes.streams import Raw, Stream
 AGAIN: Final = 30.0
 """Seconds after which the API server is asked again for what it serves."""
 
-_LISTS: Final = ("dynamicSecrets", "dynamicConfigMaps", "secretExpressions", "configMapExpressions")
 _KEPT: Final = ("operatorSpec", "writeConnectionSecretToRef")
 """Of the spec."""
 
@@ -74,7 +74,7 @@ class ExportingKind:
 def slim(resource: Resource, document: Document) -> StoredObject:
     """The object as it is kept. Every change of it may matter, so it has no generation."""
     metadata, spec = document["metadata"], member(document, "spec")
-    if any(member(spec, "operatorSpec").get(each) for each in _LISTS):
+    if any(member(spec, "operatorSpec").get(each) for each in EXPORT_LISTS):
         kept: Document = {"metadata": metadata, "spec": {name: spec[name] for name in _KEPT if name in spec}}
         if "status" in document:
             kept["status"] = document["status"]

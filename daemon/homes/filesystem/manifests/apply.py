@@ -20,7 +20,7 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import Document, ObjectRef
-from syncret.config.resources.kinds import kind_of
+from syncret.config.resources.kinds import kind_of, role_of
 from syncret.daemon.homes.contract import (
     HomeError,
     HomeProblem,
@@ -159,6 +159,9 @@ class ManifestApplier:
         if not record.content_removed and not record.output:
             return bytes(record.document)
         manifest = snapshot.manifests.get(ref)
+        is_left = record.applied is not None and manifest is None and ref not in snapshot.waiting
+        if is_left and role_of(ref[:2]) is None:
+            return bytes(record.document)  # a resource with exports: it is deleted, and what it owns with it
         if manifest is None or record.applied is None:
             if record.applied is not None and ref in snapshot.waiting:
                 # It cannot stand again without its content; what is left of it goes when the wait is over.

@@ -15,12 +15,14 @@ from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
 from syncret.config.manifests.bound_folders import TARGET, manifest_outside_bounds
 from syncret.config.manifests.loader import SUFFIXES, LoadedDocument, load_bytes, special_file_name
-from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, shared
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, ref_of, shared
+from syncret.config.resources.exporting import has_exports
 from syncret.config.resources.kinds import Kind, Kinds
 from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
 from syncret.config.settings import BoundFolder
 from syncret.daemon.files.syscalls import identity_of
 from syncret.daemon.homes.contract import HomeProblem, RefusalReason
+from syncret.daemon.homes.memory.metadata import is_named
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
@@ -290,10 +292,14 @@ class ManifestReader:
                 problems.add(loaded, [duplicate], RefusalReason.DUPLICATE, named)
             else:
                 admitted = self._judge.admit(loaded.document)
-                is_admitted = admitted.accepted
+                unknown = admitted.unknown_kind  # a kind of another operator, whose resource exports
+                is_exporting = unknown is not None and not unknown.fatal
+                is_admitted = admitted.accepted or is_exporting
                 lines = None if is_admitted and loaded.size > _LARGE else loaded.lines
                 content = Content(
-                    msgspec.json.encode(admitted.document if is_admitted else loaded.document),
+                    msgspec.json.encode(
+                        loaded.document if is_exporting or not is_admitted else admitted.document
+                    ),
                     msgspec.structs.replace(loaded, document=None, lines=lines),
                     is_admitted,
                     () if is_admitted else _first(loaded, admitted.problems),
@@ -317,6 +323,9 @@ class ManifestReader:
             return ()
         kind = self._kind(document)
         metadata = document.get("metadata")
+        if kind is None and has_exports(document) and is_named(document):
+            named = ref_of(document)
+            return shared(*named._replace(namespace=named.namespace or DEFAULT_NAMESPACE))
         if kind is None or not is_object(metadata) or not isinstance(metadata.get("name"), str):
             judged = self._judge.admit(document)
             return judged.foreign(file) or judged.all_problems
