@@ -42,6 +42,14 @@ _UNITS: Final = {
     **{unit: Decimal(1000) ** power for power, unit in enumerate("kMGTPE", 1)},
     **{f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", 1)},
 }
+_WHOLE: Final = frozenset({"selector", "podSelector", "nodeSelector"})
+"""Objects that are ours alone: one more label in a Service's selector, and it finds no Pod."""
+
+_AFFINITIES: Final = ("nodeAffinity", "podAffinity", "podAntiAffinity")
+_AFFINITY: Final = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
 _MEASURED: Final = frozenset({"limits", "requests"})
 _TIMED: Final = frozenset({"duration", "renewBefore"})
 
@@ -98,6 +106,7 @@ def is_ours(entry: Document) -> bool:
 # ----------------------------------------------------------------------------------------------------- values
 def _same(wanted: Any, live: Any, *, name: str = "", closed: bool = False) -> bool:  # noqa: ANN401  # JSON
     """Whether the live value has what is wanted; `closed`: and nothing else."""
+    closed = closed or name in _WHOLE
     if wanted in (None, "", False, 0) or wanted in ([], {}):
         return live in (None, "", False, 0) or live in ([], {}) or (is_object(wanted) and not closed)
     if is_object(wanted):
@@ -205,6 +214,9 @@ def _foreign(wanted: Document, live: Document) -> Iterator[str]:
         yield from _of_pod(mine, theirs, "/spec/template/spec")
     elif kind == "Service":
         yield from _entries(member(wanted, "spec"), member(live, "spec"), "ports", "/spec")
+    elif kind == "NetworkPolicy":
+        for name in ("ingress", "egress"):
+            yield from _entries(member(wanted, "spec"), member(live, "spec"), name, "/spec")
     elif kind == "ValidatingWebhookConfiguration":
         yield from _entries(wanted, live, "webhooks", "")
 
@@ -216,6 +228,12 @@ def _of_pod(wanted: Document, live: Document, at: str) -> Iterator[str]:
                 if theirs.get("name") == mine["name"]:
                     for each in _CONTAINER:
                         yield from _entries(mine, theirs, each, f"{at}/{name}/{index}")
+    for name in _AFFINITIES if wanted.get("affinity") else ():
+        mine, theirs = member(wanted, "affinity"), member(live, "affinity")
+        if mine.get(name):
+            for each in _AFFINITY:
+                yield from _entries(mine[name], theirs.get(name) or {}, each, f"{at}/affinity/{name}")
+        yield from _entries(mine, theirs, name, f"{at}/affinity")
     for name in ("containers", *_POD):
         yield from _entries(wanted, live, name, at)
 

@@ -1,5 +1,6 @@
 """What the operator tells Prometheus."""
 
+import math
 from collections import Counter as Counts
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
@@ -19,13 +20,20 @@ class OperatorMetrics:
             "syncret_operator_objects", "Objects that are installed.", ("kind",), registry=registry
         )
         self._ready = Gauge(
-            "syncret_operator_ready", "Whether everything is installed and available.", registry=registry
+            "syncret_operator_ready",
+            "Whether everything is installed and available; NaN: nothing is to be.",
+            registry=registry,
         )
+        self.ended()
 
     def ran(self, result: str) -> None:
         """A run is over: ready, progressing or failed."""
         self._reconciles.labels(result).inc()
         self._ready.set(result == "ready")
+
+    def ended(self) -> None:
+        """There is no configuration."""
+        self._ready.set(math.nan)
 
     def repaired(self, kind: str) -> None:
         """An object was brought back to what is wanted."""

@@ -89,6 +89,7 @@ class ConfigReconciler:
         stored = self._cluster.inventory.get(ref)
         if stored is None or ref != CONFIG:
             self._tell_end(self._managed if ref == CONFIG else None)
+            self._cluster.metrics.ended()
             self._cluster.wake(MANAGER)
             return Outcome()
         held = stored.document["metadata"].get("finalizers", [])

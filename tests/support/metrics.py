@@ -5,6 +5,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry
 
+from syncret.daemon.operator.metrics import OperatorMetrics
 from syncret.daemon.ops.metric_families import FAMILIES
 from syncret.daemon.ops.metrics import Metrics
 
@@ -16,6 +17,7 @@ _NAME: Final = re.compile(
 def known_metrics() -> set[str]:
     """The names that a scrape may have, with those of the parts of histograms."""
     registry: CollectorRegistry = Metrics(lambda: 0.0).registry
+    OperatorMetrics(registry)
     others = {
         f"{metric.name}{suffix}"
         for metric in registry.collect()

@@ -111,9 +111,16 @@ class Administrator:
 class Operated(Administrator):
     """The same, with the operator in this process."""
 
-    def __init__(self, api: KubeApi, running: RunningOperator) -> None:
+    def __init__(self, api: KubeApi, running: RunningOperator, registry: CollectorRegistry) -> None:
         super().__init__(api)
         self.running = running
+        self._registry = registry
+
+    def ready(self) -> float:
+        """What its metric says."""
+        found = self._registry.get_sample_value("syncret_operator_ready")
+        assert found is not None
+        return found
 
 
 def condition(document: Any, type_: str = "Ready") -> Document:  # noqa: ANN401  # an object or None
@@ -173,13 +180,13 @@ async def operating(
     url: str = "",
 ) -> AsyncGenerator[Operated]:
     """The operator at work in a namespace of its own; `url`: another way to the API server."""
-    access = access_of(api, token)
+    access, registry = access_of(api, token), CollectorRegistry()
     async with running_operator(
         access if not url else replace(access, server=url, tls=Tls()),
         settings,
         environment(namespace, version),
         namespace=OPERAND,
-        registry=CollectorRegistry(),
+        registry=registry,
         own_namespace=namespace,
     ) as running:
-        yield Operated(api, running)
+        yield Operated(api, running, registry)

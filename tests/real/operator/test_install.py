@@ -1,5 +1,6 @@
 """The operator on a real API server: what it installs, what it says about it, and what it repairs."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
@@ -121,6 +122,8 @@ CHANGES: Mapping[str, Callable[[Document], Document]] = {
         "spec": {"ports": [*found["spec"]["ports"], {"name": "x", "port": 99}], "selector": {"a": "b"}}
     },
     "ClusterRole": lambda _: {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]},
+    "NetworkPolicy": lambda _: {"spec": {"podSelector": {"matchLabels": {"a": "b"}}}},
+    "Certificate": lambda _: {"spec": {"secretName": "x", "dnsNames": ["example.com"]}},
     "Role": lambda _: {"rules": []},
     "RoleBinding": lambda _: {"subjects": []},
     "ClusterRoleBinding": lambda _: {"subjects": []},
@@ -210,6 +213,7 @@ async def test_a_bad_configuration_changes_nothing(api: KubeApi, namespace: str)
 async def test_deleting_the_configuration_leaves_everything(api: KubeApi, namespace: str) -> None:
     async with operating(api, namespace) as operated:
         await operated.install()
+        assert operated.ready() == 1.0
         before = versions(api)
         api.request("DELETE", CONFIG)
 
@@ -220,6 +224,7 @@ async def test_deleting_the_configuration_leaves_everything(api: KubeApi, namesp
         await operated.until(told, "the manager says so")
         await operated.until(lambda: events(api, "RemoveDeployment"), "an event tells it")
         assert len(events(api, "RemoveDeployment")) == 1
+        assert math.isnan(operated.ready())
         api.request("PATCH", CORE, {"metadata": {"labels": {"team": "x"}}})
         await operated.running.engine.wait_idle()
         await operated.configure()

@@ -1,5 +1,6 @@
 """What counts as a difference between what we want and what there is."""
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -8,6 +9,12 @@ import pytest
 from syncret.config.meta import Document
 from syncret.daemon.operator.compare import difference, is_unchanged, others
 
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+EVERYBODY: Document = {"from": []}
+NODES: Document = {REQUIRED: {"nodeSelectorTerms": [{"matchFields": []}]}}
+MORE_NODES: Document = {**NODES, PREFERRED: [1]}
+POD = "/spec/template/spec"
 PORT = {"name": "metrics", "containerPort": 8080, "protocol": "TCP"}
 WANTED: Document = {
     "apiVersion": "apps/v1",
@@ -101,6 +108,67 @@ def test_what_others_put_into_our_lists_is_named_from_the_end() -> None:
     paths = list(difference(WANTED, found).foreign)
     assert paths.index(f"{at}/containers/1/env/2") < paths.index(f"{at}/containers/1/env/1")
     assert paths.index(f"{at}/containers/1/envFrom") < paths.index(f"{at}/containers/0")
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "found", "foreign"),
+    [
+        pytest.param(
+            "Service",
+            {"selector": {"a": "b"}},
+            {"selector": {"a": "b", "c": "d"}},
+            (),
+            id="a label to select",
+        ),
+        pytest.param(
+            "NetworkPolicy",
+            {"podSelector": {}},
+            {"podSelector": {"matchLabels": {"a": "b"}}},
+            (),
+            id="fewer pods of a policy for all",
+        ),
+        pytest.param(
+            "NetworkPolicy",
+            {"podSelector": {}, "policyTypes": ["Ingress"]},
+            {"podSelector": {}, "policyTypes": ["Ingress"], "ingress": [EVERYBODY]},
+            ("/spec/ingress",),
+            id="a rule of a policy without one",
+        ),
+    ],
+)
+def test_what_others_add_to_what_is_ours_alone_is_a_difference(
+    kind: str, wanted: Document, found: Document, foreign: Sequence[str]
+) -> None:
+    head: Document = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}}
+    entry: Document = {"manager": "syncret-operator", "operation": "Apply", "fieldsV1": {}}
+    there = {**head, "metadata": {"name": "x", "managedFields": [entry]}}
+    assert not difference({**head, "spec": wanted}, {**there, "spec": wanted})
+    result = difference({**head, "spec": wanted}, {**there, "spec": found})
+    assert result
+    assert result.foreign == foreign
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "foreign"),
+    [
+        pytest.param({"nodeSelector": {"a": "b"}}, {"nodeSelector": {"a": "b", "c": "d"}}, (), id="nodes"),
+        pytest.param(
+            {"affinity": {"nodeAffinity": NODES}},
+            {"affinity": {"nodeAffinity": MORE_NODES, "podAffinity": {PREFERRED: [1]}}},
+            (f"{POD}/affinity/nodeAffinity/{PREFERRED}", f"{POD}/affinity/podAffinity"),
+            id="affinity",
+        ),
+    ],
+)
+def test_where_pods_go_is_ours_alone(wanted: Document, found: Document, foreign: Sequence[str]) -> None:
+    there, mine = live(), deepcopy(WANTED)
+    mine["spec"]["template"]["spec"] |= wanted
+    there["spec"]["template"]["spec"] |= wanted
+    assert not difference(mine, there)
+    there["spec"]["template"]["spec"] |= found
+    result = difference(mine, there)
+    assert result
+    assert result.foreign == foreign
 
 
 def test_a_list_that_is_one_value_has_nothing_foreign() -> None:
