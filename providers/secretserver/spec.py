@@ -18,10 +18,15 @@ def _one_place(ref: Document) -> bool:
 
 
 class SecretServerRef(Model):
-    """A value written here, or a reference to the Secret that holds it."""
+    """A value written here, or a reference to the Secret that holds it.
+
+    Example: {secretRef: {name: secretserver-login, key: password}}
+    """
 
     value: Annotated[str, Meta(min_length=1)] | None = None
+    """The value itself. Example: shop"""
     secret_ref: SecretKeySelector | None = None
+    """The Secret that holds it. Example: {name: secretserver-login, key: password}"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -37,16 +42,27 @@ def _has_login(spec: Document) -> bool:
 
 
 class SecretServerSpec(Model):
-    """A store in a Secret Server, or in the Delinea Platform."""
+    """Reads and writes secrets of a Secret Server, or of the Delinea Platform.
+
+    Example: {serverURL: 'https://shop.secretservercloud.com', username: {value: shop}, password: {secretRef:
+    {name: secretserver-login, key: password}}}
+    """
 
     server_url: str = msgspec.field(name="serverURL")
+    """Address of Secret Server, or of the platform. Example: https://shop.secretservercloud.com"""
     domain: str = ""
+    """The user's domain in Active Directory. Example: corp"""
     username: SecretServerRef | None = None
+    """Name of the user; on the platform, ID of the client."""
     password: SecretServerRef | None = None
+    """Its password; on the platform, secret of the client."""
     token: SecretServerRef | None = None
-    """Used instead of user name and password, which are then ignored."""
+    """A token of Secret Server; user name and password are then ignored."""
     ca_bundle: Base64 = ""
+    """The authorities that signed the server's certificate, as base64 of PEM; absent: the machine's.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """Where these authorities are kept, instead of in the store."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(

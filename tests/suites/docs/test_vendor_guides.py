@@ -23,6 +23,7 @@ from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.ovh.server import Ovh
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.rest import RestServer, running
+from tests.support.servers.secretserver.server import SecretServer
 from tests.support.servers.yandex.server import Yandex
 from tests.support.tls import Authority
 
@@ -40,6 +41,20 @@ class Guide(NamedTuple):
     pushed: Callable[[], object] = lambda: None
     wanted: object = None
     tls: bool = False
+
+
+def secretserver() -> Guide:
+    server = SecretServer()
+    server.password = "ss-example"
+    server.add("database", password="correct horse")
+    server.add("cache", value='{"server": {"port": 6379}}')
+    here = "https://shop.secretservercloud.com"
+
+    def issued() -> object:
+        held = [each["items"] for each in server.secrets.values() if each["name"] == "issued"]
+        return [each["itemValue"] for items in held for each in items]
+
+    return Guide(server, lambda: {here: server.url}, issued, ["", "", "t-1"])
 
 
 def yandex(kind: str) -> Guide:
@@ -177,6 +192,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "onboardbase": onboardbase,
     "ovh": ovh,
     "previder": previder,
+    "secretserver": secretserver,
     "yandexcertificatemanager": lambda: yandex("yandexcertificatemanager"),
     "yandexlockbox": lambda: yandex("yandexlockbox"),
 }

@@ -12,7 +12,7 @@ from syncret.config.meta import Document
 from syncret.providers.contract import Client
 from syncret.providers.registry import Registry
 from syncret.providers.testing import Ability, Entry, Fault, HoldsText
-from tests.support.opened import Given, context
+from tests.support.opened import NOW, Given, context
 from tests.support.servers.gate import broken
 from tests.support.servers.rest import RestServer
 
@@ -56,6 +56,7 @@ class RestHarness(HoldsText, Generic[S]):
     def __init__(self, server: S) -> None:
         self.server = server
         self.given = Given(secrets={"login": {"token": server.token.encode()}})
+        self.now: Callable[[], float] = lambda: NOW
 
     def spec(self) -> Document:
         """The part of the store's manifest that is the provider's."""
@@ -64,6 +65,10 @@ class RestHarness(HoldsText, Generic[S]):
     async def seed(self, *entries: Entry) -> None:
         """Put entries there, past the provider."""
         raise AssertionError(f"each harness has its own way for {entries}")
+
+    async def stored(self, key: str) -> bytes | None:
+        """What stands in the manager under a key."""
+        raise AssertionError(f"nothing is pushed: {key}")
 
     @property
     def canaries(self) -> tuple[str, ...]:
@@ -75,7 +80,8 @@ class RestHarness(HoldsText, Generic[S]):
     def open(self) -> AbstractAsyncContextManager[Client]:
         provider = Registry().provider(self.provider)
         assert provider.open is not None
-        return provider.open(msgspec.convert(self.spec(), provider.spec.model), context(self.given))
+        opened = context(self.given, now=self.now)
+        return provider.open(msgspec.convert(self.spec(), provider.spec.model), opened)
 
     def broken(self, fault: Fault) -> AbstractContextManager[None]:
         answers: Mapping[Fault, Callable[[web.Request], web.StreamResponse]] = {

@@ -10,26 +10,46 @@ from syncret.providers.contract import Reader, RemoteKey
 from syncret.providers.registry import Registry
 from syncret.providers.testing import Entry
 from tests.suites.providers.rest_harness import RestHarness
+from tests.suites.providers.test_barbican import BarbicanHarness
+from tests.suites.providers.test_beyondtrustworkloadcredentials import WorkloadHarness
+from tests.suites.providers.test_chef import ChefHarness
 from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_delinea import DelineaHarness
 from tests.suites.providers.test_doppler import DopplerHarness
+from tests.suites.providers.test_dvls import DvlsHarness
+from tests.suites.providers.test_fortanix import FortanixHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_infisical import InfisicalHarness
+from tests.suites.providers.test_onboardbase import OnboardbaseHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.suites.providers.test_ovh import OvhHarness
+from tests.suites.providers.test_previder import PreviderHarness
 from tests.suites.providers.test_scaleway import ScalewayHarness
+from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.suites.providers.test_senhasegura import SenhaseguraHarness
 from tests.support.opened import NOW
+from tests.support.servers.barbican.server import Barbican
+from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
+from tests.support.servers.chef.server import Chef
 from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
+from tests.support.servers.dvls.server import Dvls
+from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.infisical.server import Infisical
+from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.onepassword.server import Connect
+from tests.support.servers.ovh.server import Ovh
+from tests.support.servers.previder.server import Previder
 from tests.support.servers.rest import RestServer, running
 from tests.support.servers.scaleway.server import Scaleway
+from tests.support.servers.secretserver.server import SecretServer
 from tests.support.servers.senhasegura.server import Senhasegura
 
 KEYS: Final = 200
+
+CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +67,31 @@ KEYS: Final = 200
             OnePasswordHarness,
             1 + 4 * 2 + KEYS,
             id="onepassword: the vaults, their titles for each fifty, and each item",
+        ),
+        pytest.param(lambda: Barbican(lambda: NOW), BarbicanHarness, KEYS, id="barbican", marks=CONFORMANCE),
+        pytest.param(lambda: Chef(lambda: NOW), ChefHarness, KEYS, id="chef", marks=CONFORMANCE),
+        pytest.param(
+            Dvls, DvlsHarness, 2 + 2 * KEYS, id="dvls: two pages of vaults, and each name", marks=CONFORMANCE
+        ),
+        pytest.param(
+            Fortanix, FortanixHarness, 2 * KEYS, id="fortanix: looked up and exported", marks=CONFORMANCE
+        ),
+        pytest.param(Onboardbase, OnboardbaseHarness, 1, id="onboardbase: one answer", marks=CONFORMANCE),
+        pytest.param(Ovh, OvhHarness, KEYS, id="ovh", marks=CONFORMANCE),
+        pytest.param(Previder, PreviderHarness, KEYS, id="previder", marks=CONFORMANCE),
+        pytest.param(
+            SecretServer,
+            SecretServerHarness,
+            2 * KEYS,
+            id="secretserver: looked up by name",
+            marks=CONFORMANCE,
+        ),
+        pytest.param(
+            WorkloadCredentials,
+            WorkloadHarness,
+            KEYS,
+            id="beyondtrustworkloadcredentials",
+            marks=CONFORMANCE,
         ),
     ],
 )

@@ -1,7 +1,7 @@
 """Chef passes the suite, on a server written from its published reference, which verifies each signature."""
 
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
@@ -34,8 +34,9 @@ class ChefHarness(RestHarness[Chef]):
         Ability.OWN: "items have no place for a mark",
     }
 
-    def __init__(self, server: Chef) -> None:
+    def __init__(self, server: Chef, now: Callable[[], float] = lambda: NOW) -> None:
         super().__init__(server)
+        self.now = now
         self.given.secrets["login"] = {"key": server.key_file()}
 
     def spec(self) -> Document:

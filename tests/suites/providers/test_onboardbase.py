@@ -8,6 +8,7 @@ import pytest
 from syncret.config.meta import Document
 from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Denied
+from syncret.providers.onboardbase.cryptojs import decrypted
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import read
 from tests.suites.providers.rest_harness import LOGIN, RestHarness, read_only
@@ -29,10 +30,10 @@ class OnboardbaseHarness(RestHarness[Onboardbase]):
 
     def __init__(self, server: Onboardbase) -> None:
         super().__init__(server)
-        self.given.secrets["passcode"] = {"passcode": server.passcode.encode()}
+        self.given.secrets["login"] = {"token": b"canary-token-1", "passcode": server.passcode.encode()}
 
     def spec(self) -> Document:
-        auth = {"apiKeyRef": LOGIN, "passcodeRef": {"name": "passcode", "key": "passcode"}}
+        auth = {"apiKeyRef": LOGIN, "passcodeRef": {"name": "login", "key": "passcode"}}
         place = {"project": "shop", "environment": "production"}
         return {"apiHost": f"{self.server.url}/api/v1/", **place, "auth": auth}
 
@@ -42,6 +43,11 @@ class OnboardbaseHarness(RestHarness[Onboardbase]):
 
     async def seed(self, *entries: Entry) -> None:
         self.server.secrets |= {entry.key: entry.value.decode() for entry in entries}
+
+    async def rotate(self) -> None:
+        await super().rotate()
+        held = self.given.secrets["login"]
+        self.given.secrets["login"] = {**held, "passcode": self.server.passcode.encode()}
 
     async def stored(self, key: str) -> bytes | None:
         raise AssertionError(f"nothing is pushed: {key}")
@@ -77,3 +83,12 @@ async def test_another_passcode() -> None:
         async with store.open() as client:
             with pytest.raises(Denied, match="the passcode does not decrypt it"):
                 await read(client, RemoteRef("db"))
+
+
+def test_what_the_vendors_own_library_has_encrypted() -> None:
+    """The text and the passphrases of its tests."""
+    text = "U2FsdGVkX19iTX97fWMuY1mrRAFd8/aXoWj4mkC0q1uFodyPORuSH1bsjaxxeL3E"
+
+    assert decrypted(text, b"passkey") == "external_secrets"
+    assert decrypted(text, b"PaSSKey") is None
+    assert decrypted(text.replace("dGVk", "dGjk"), b"passkey") is None

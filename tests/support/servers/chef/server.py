@@ -7,7 +7,7 @@ import hashlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from aiohttp import web
 from cryptography.exceptions import InvalidSignature
@@ -17,7 +17,14 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from tests.support.jwts import pem, private_key
 from tests.support.servers.rest import Refused, RestServer, body_of
 
-_SIGNED = ("X-Ops-Content-Hash", "X-Ops-Sign", "X-Ops-Timestamp", "X-Ops-UserId", "X-Ops-Server-API-Version")
+_TOLERANCE: Final = 900
+_SIGNED: Final = (
+    "X-Ops-Content-Hash",
+    "X-Ops-Sign",
+    "X-Ops-Timestamp",
+    "X-Ops-UserId",
+    "X-Ops-Server-API-Version",
+)
 
 
 class Chef(RestServer):
@@ -28,7 +35,7 @@ class Chef(RestServer):
         self.token = "signed by shop"
         self.key = "chef-1"
         self.bags: dict[str, dict[str, dict[str, Any]]] = {}
-        self._now = now
+        self.now = now
 
     def key_file(self) -> bytes:
         return pem(private_key(self.key)).encode()
@@ -50,24 +57,26 @@ class Chef(RestServer):
 
     def token_of(self, request: web.Request) -> str:
         """What a good signature, of this request and not long ago, stands for."""
-        headers = request.headers
-        text = [f"Method:{request.method}", f"Path:{request.rel_url.raw_path}"]
-        text += [f"{name}:{headers.get(name, '')}" for name in _SIGNED]
-        lines = [headers.get(f"X-Ops-Authorization-{number}", "") for number in range(1, 20)]
-        when = datetime.fromisoformat(headers["X-Ops-Timestamp"]).timestamp()
+        when = datetime.fromisoformat(request.headers["X-Ops-Timestamp"]).timestamp()
+        public, lines = private_key(self.key).public_key(), range(1, 20)
+        signature = "".join(request.headers.get(f"X-Ops-Authorization-{number}", "") for number in lines)
         try:
-            public = private_key(self.key).public_key()
-            public.verify(b64decode("".join(lines)), "\n".join(text).encode(), PKCS1v15(), SHA256())
+            if _is_old(request):
+                text = public.recover_data_from_signature(b64decode(signature), PKCS1v15(), None)
+                good = text == _signed_1_0(request)
+            else:
+                public.verify(b64decode(signature), _signed_1_3(request), PKCS1v15(), SHA256())
+                good = True
         except InvalidSignature:
-            return ""
-        good = headers["X-Ops-UserId"] == "shop" and headers["X-Ops-Sign"] == "version=1.3"
-        return self.token if good and abs(self._now() - when) < 900 else ""
+            good = False
+        good = good and request.headers["X-Ops-UserId"] == "shop"
+        return self.token if good and abs(self.now() - when) < _TOLERANCE else ""
 
     async def _entered(self, request: web.Request, key: str = "") -> dict[str, Any]:
         """The body of a request that is let in; its digest was signed."""
         self.enter(request, key)
         content = await request.read()
-        if b64encode(hashlib.sha256(content).digest()).decode() != request.headers["X-Ops-Content-Hash"]:
+        if _digest(request, content) != request.headers["X-Ops-Content-Hash"]:
             raise self.refusal(401, "the content is another one")
         return await body_of(request) if content else {}
 
@@ -123,3 +132,27 @@ class Chef(RestServer):
         found = self._item(request)
         del self._held(request)[request.match_info["item"]]
         return web.json_response(found)
+
+
+def _is_old(request: web.Request) -> bool:
+    """Whether it is signed as in version 1.0 of the protocol, as Chef's clients for Go do."""
+    return "version=1.0" in request.headers["X-Ops-Sign"]
+
+
+def _digest(request: web.Request, content: bytes) -> str:
+    old = _is_old(request)
+    digest = hashlib.sha1(content, usedforsecurity=False) if old else hashlib.sha256(content)
+    return b64encode(digest.digest()).decode()
+
+
+def _signed_1_0(request: web.Request) -> bytes:
+    named = [f"{name}:{request.headers[name]}" for name in ("X-Ops-Content-Hash", "X-Ops-Timestamp")]
+    path = _digest(request, request.rel_url.raw_path.encode())
+    user = request.headers["X-Ops-UserId"]
+    lines = [f"Method:{request.method}", f"Hashed Path:{path}", *named, f"X-Ops-UserId:{user}"]
+    return "\n".join(lines).encode()
+
+
+def _signed_1_3(request: web.Request) -> bytes:
+    lines = [f"Method:{request.method}", f"Path:{request.rel_url.raw_path}"]
+    return "\n".join([*lines, *(f"{name}:{request.headers.get(name, '')}" for name in _SIGNED)]).encode()

@@ -23,6 +23,8 @@ class Ngrok(RestServer):
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         return [
             web.get("/vaults", self._list_vaults),
+            web.get("/vaults/{id}", self._vault),
+            web.get("/vaults/{id}/secrets", self._list_secrets),
             web.get("/vault_secrets", self._list_secrets),
             web.post("/vault_secrets", self._create),
             web.patch("/vault_secrets/{id}", self._update),
@@ -43,8 +45,17 @@ class Ngrok(RestServer):
     async def _list_vaults(self, request: web.Request) -> web.Response:
         return self._page(request, "vaults", [{"id": id_, "name": name} for id_, name in self.vaults.items()])
 
+    async def _vault(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        id_ = request.match_info["id"]
+        return web.json_response({"id": id_, "name": self.vaults[id_]})
+
     async def _list_secrets(self, request: web.Request) -> web.Response:
-        return self._page(request, "secrets", [self._shown(id_) for id_ in self.secrets])
+        vault = request.match_info.get("id")
+        shown = [self._shown(id_) for id_ in self.secrets]
+        return self._page(
+            request, "secrets", [each for each in shown if vault in {None, each["vault"]["id"]}]
+        )
 
     def _page(self, request: web.Request, what: str, every: list[dict[str, Any]]) -> web.Response:
         """Pages of one, so that there are several."""
@@ -53,7 +64,7 @@ class Ngrok(RestServer):
             wanted = json.loads(request.query["filter"].removeprefix("obj.name == "))
             every = [each for each in every if each["name"] == wanted]
         start = int(request.query.get("before_id", "0"))
-        following = f"https://api.ngrok.com/{what}?before_id={start + 1}&limit=1"
+        following = f"{self.url}{request.path}?before_id={start + 1}&limit=1"
         found = every[start : start + 1]
         uri = following if start + 1 < len(every) else None
         return web.json_response({what: found, "uri": "", "next_page_uri": uri})

@@ -1,0 +1,144 @@
+"""The client of a Secret Server store.
+
+Of a secret that the account may not see Secret Server says that there is none, so that no `deletionPolicy`
+applies.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from syncret.config.fields import Json
+from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap, Writer
+from syncret.providers.errors import Malformed
+from syncret.providers.kit import extract
+from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.secretserver.secrets import Secret, missing
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.secretserver.secrets import Secrets
+
+_PROBE: Final = "external-secrets-validation-check"
+"""A name that no secret has: what the answer shows is that a search is answered."""
+
+_MEMBERS: Final[Mapping[str, Json]] = {
+    "Name": "",
+    **dict.fromkeys(("FolderID", "ID", "SiteID", "SecretTemplateID"), 0),
+    **dict.fromkeys(("SecretPolicyID", "PasswordTypeWebScriptID"), None),
+    **dict.fromkeys(("LauncherConnectAsSecretID", "CheckOutIntervalMinutes"), 0),
+    **dict.fromkeys(
+        (
+            "Active",
+            "CheckedOut",
+            "CheckOutEnabled",
+            "AutoChangeEnabled",
+            "CheckOutChangePasswordEnabled",
+            "DelayIndexing",
+            "EnableInheritPermissions",
+            "EnableInheritSecretPolicy",
+            "ProxyEnabled",
+            "RequiresComment",
+            "SessionRecordingEnabled",
+            "WebLauncherRequiresIncognitoMode",
+        ),
+        False,
+    ),
+}
+"""The members of a whole secret in the operator's order and spelling; those that may be absent are None."""
+
+_FIELDS: Final[Mapping[str, Json]] = {
+    **dict.fromkeys(("ItemID", "FieldID", "FileAttachmentID"), 0),
+    **dict.fromkeys(("FieldName", "Slug", "FieldDescription", "Filename", "ItemValue"), ""),
+    **dict.fromkeys(("IsFile", "IsNotes", "IsPassword"), False),
+}
+
+
+class SecretServerClient(DelegatedWrites, SingleReads[Secret]):
+    """Reads, pushes, deletes and probes."""
+
+    def __init__(self, secrets: "Secrets", writer: Writer) -> None:
+        self._secrets = secrets
+        self._writer = writer
+
+    def __repr__(self) -> str:
+        return f"<SecretServerClient {self._secrets.api!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Secrets have no metadata to read."""
+        return RemoteKey(ref.key, ref.version)
+
+    async def fetch_one(self, key: RemoteKey) -> Secret:
+        if key.version:
+            raise Malformed("secrets have no versions that could be read", hint="leave version out")
+        found = await self._secrets.find(key.key)
+        if found is None:
+            raise missing(key.key)
+        if not found.items:
+            raise Malformed(f"secret {key.key} contains no fields", hint="see its template")
+        return found
+
+    def value(self, payload: Secret, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        """The secret as JSON; with a property what it leads to in the first field, or else that field."""
+        if not ref.property:
+            return SecretBytes(_whole(payload.raw, work).encode())
+        first = (payload.items[0].item_value or "").encode()
+        found = extract.value(first, ref.property, work) if _is_json(first, work) else None
+        if found is None:
+            named = (item for item in payload.items if item.has(ref.property))
+            item = next(named, None)
+            found = None if item is None else (item.item_value or "").encode()
+        return None if found is None else SecretBytes(found)
+
+    def fields(self, payload: Secret, ref: RemoteRef, work: Work) -> SecretMap | None:
+        """The members of the object that the value or the first field is; if it is none, the fields."""
+        if ref.property:
+            found = self.value(payload, ref, work)
+            if found is None:
+                return None
+            return _members(found.raw, work) or {ref.property: found}
+        members = _members((payload.items[0].item_value or "").encode(), work)
+        if members is not None:
+            return members
+        named = ((item.slug or item.field_name or "", item.item_value or "") for item in payload.items)
+        return {name: SecretBytes(value.encode()) for name, value in named if name}
+
+    async def probe(self) -> Readiness:
+        await self._secrets.find(_PROBE)
+        return "ready"
+
+
+def _is_json(text: bytes, work: Work) -> bool:
+    try:
+        gojson.unmarshal(text, work)
+    except Malformed:
+        return False
+    return True
+
+
+def _members(text: bytes, work: Work) -> SecretMap | None:
+    """The members of a JSON object; None if the text is none."""
+    if not text.lstrip().startswith(b"{") or not _is_json(text, work):
+        return None
+    return extract.members(text, "the secret", work)
+
+
+def _whole(raw: Mapping[str, Any], work: Work) -> str:
+    """The secret as Delinea's client for Go prints it."""
+    parts = _printed(raw, _MEMBERS, work)
+    items = [gojson.joined(_printed(item, _FIELDS, work), work) for item in raw.get("items") or ()]
+    listed = gojson.joined([f"{{{item}}}" for item in items], work)
+    return f'{{{gojson.joined(parts, work)},"Items":[{listed}]}}'
+
+
+def _printed(raw: Mapping[str, Any], members: Mapping[str, Json], work: Work) -> list[str]:
+    held = {name.lower(): value for name, value in raw.items()}
+    parts: list[str] = []
+    for name, absent in members.items():
+        value = held.get(name.lower())
+        if value is None:
+            value = absent
+        if value is not None and (value or absent is not None):
+            parts.append(f"{gojson.quote(name, work)}:{gojson.marshal(value, work)}")
+    return parts
