@@ -83,7 +83,7 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
             SecretServer,
             SecretServerHarness,
             2 * KEYS,
-            id="secretserver: looked up by name",
+            id="secretserver: by name",
             marks=CONFORMANCE,
         ),
         pytest.param(
