@@ -50,10 +50,12 @@ class Lines:
     def of_all(self, places: Sequence[tuple[str, int]]) -> Sequence[int]:
         """The lines of many fields at once, each with the line within its text."""
         document = _Field()
-        fields = [(document.at(parse(path)), text_line) for path, text_line in places]
+        parsed = [(parse(path), text_line) for path, text_line in places]
+        for steps, _ in parsed:
+            document.look_for(steps)
         with suppress(yaml.YAMLError):
             _Search(self._part()).find(document)
-        return [self.line + field.found(text_line) for field, text_line in fields]
+        return [self.line + document.found(steps, text_line) for steps, text_line in parsed]
 
     def of_items(self, name: str) -> Iterator["Lines"]:
         """The lines of each item of a list of the document, one by one; of no item the lines are unknown."""
@@ -85,34 +87,34 @@ class Lines:
 class _Field:
     """A field that is looked for, or that has such fields: its line from 0, once it is found."""
 
-    __slots__ = ("above", "below", "line", "scalar")
+    __slots__ = ("below", "line", "scalar")
 
-    def __init__(self, above: "_Field | None" = None) -> None:
-        self.above = above
+    def __init__(self) -> None:
         self.below: dict[str | int, _Field] = {}
         self.line: int | None = None
         self.scalar: ScalarEvent | None = None
 
-    def at(self, steps: Sequence[str | int]) -> "_Field":
-        """The field at a path below this one."""
+    def look_for(self, steps: Sequence[str | int]) -> None:
+        """Look for the field at a path below this one, and for those that lead to it."""
         field = self
         for step in steps:
-            if step not in field.below:
-                field.below[step] = _Field(field)
-            field = field.below[step]
-        return field
+            field = field.below.setdefault(step, _Field())
 
-    def found(self, text_line: int) -> int:
-        """The line of the field, or of one within its text; that of what is above if it is not there."""
-        if self.line is None:
-            return self.above.found(0) if self.above is not None else 0
-        if text_line and self.scalar is not None:
-            first, last = _begin(self.scalar).line, _end(self.scalar).line
-            if self.scalar.style == "|":
+    def found(self, steps: Sequence[str | int], text_line: int) -> int:
+        """The line of the field at a path, or one in its text; that of what is above if it is not there."""
+        field = self
+        for step in steps:
+            below = field.below[step]
+            if below.line is None:
+                return field.line or 0
+            field = below
+        if text_line and field.scalar is not None:
+            first, last = _begin(field.scalar).line, _end(field.scalar).line
+            if field.scalar.style == "|":
                 return first + text_line
             if first == last:
                 return first
-        return self.line
+        return field.line or 0
 
 
 class _Search:
