@@ -308,6 +308,9 @@ SHOWN: Final = tuple(kind for kind in KINDS if kind.metrics_prefix)
 SHOWN_ON_HOST: Final = (*SHOWN, DELIVERY)
 """The kinds that `status`, `explain` and `refresh` of a running daemon know."""
 
+PARTS_OF_RELEASES: Final = frozenset({"Module", "Release", "Platform", "ResolvedRelease"})
+"""What `syncret release` reads, and a host where they stand in one file; they are no objects themselves."""
+
 OUR_GROUPS: Final = frozenset(kind.group for kind in (*KINDS, *HOST_KINDS) if kind.role != "core")
 
 _SHOWN: Final = frozenset(kind.group_kind for kind in SHOWN_ON_HOST)

@@ -11,7 +11,7 @@ from typing import Final
 
 from syncret.config.errors import Problem, Severity
 from syncret.config.meta import Document, GroupKind
-from syncret.config.resources.kinds import OUR_GROUPS
+from syncret.config.resources.kinds import OUR_GROUPS, PARTS_OF_RELEASES
 from syncret.config.spelling import did_you_mean
 
 _SCENARIO: Final = "Scenario"
@@ -43,6 +43,10 @@ def of_unknown_kind(name: GroupKind, known: Sequence[GroupKind]) -> Problem:
     if is_ours and name.kind == _SCENARIO:
         hint = "run it with `syncret simulate`"
         return Problem(path="kind", message="a Scenario is not a manifest", hint=hint)
+    if is_ours and name.kind in PARTS_OF_RELEASES:
+        message = f"a {name.kind} is a part of a release, and no object"
+        hint = "`syncret release` renders it; on a host the daemon does, where all parts stand in one file"
+        return Problem(path="", message=message, hint=hint, severity=Severity.NOTE)
     if not name.group and name.kind in _CORE_KINDS:
         return _foreign(name.kind)
     if not is_ours and any(one.group == name.group and _similar(name.kind, one.kind) for one in known):

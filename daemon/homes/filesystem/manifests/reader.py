@@ -22,6 +22,7 @@ from syncret.config.schema.admission import DEFAULT_NAMESPACE, Admission
 from syncret.config.settings import BoundFolder
 from syncret.daemon.files.syscalls import identity_of
 from syncret.daemon.homes.contract import HomeProblem, RefusalReason
+from syncret.daemon.homes.filesystem.manifests.releases import with_releases
 from syncret.daemon.homes.memory.metadata import is_named
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
@@ -267,7 +268,7 @@ class ManifestReader:
         outside: set[ObjectRef] = set()
         foreign = _Foreign(file)
         torn = False
-        for loaded in load_bytes(file, data):
+        for loaded in with_releases(load_bytes(file, data)):
             named = self._named(file, loaded.document)
             if isinstance(named, Problem):
                 foreign.add(loaded, named)

@@ -1,0 +1,69 @@
+"""Renders the release that a file of manifests holds: what it makes are manifests of that file, too.
+
+A module, a release and a platform that belong together stand in one file. So their Secrets and
+ExternalSecrets come and go with the file, as its other documents do; a mistake leaves in force what the file
+said last.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from syncret.config.manifests.loader import LoadedDocument
+from syncret.config.meta import Document
+from syncret.config.resources.kinds import PARTS_OF_RELEASES
+
+_API_VERSION: Final = "syncret.dev/v1alpha1"
+_WORKLOADS: Final = frozenset({"Deployment"})
+"""What a release makes and a host has no use for."""
+
+
+def with_releases(documents: Iterable[LoadedDocument]) -> Iterator[LoadedDocument]:
+    """The documents of a file, those of a release replaced by what it is rendered to.
+
+    Where another document of the file cannot be read, it may be a part of the release: nothing is rendered.
+    """
+    parts: list[LoadedDocument] = []
+    is_whole = True
+    for loaded in documents:
+        if _is_part(loaded.document):
+            parts.append(loaded)
+        else:
+            is_whole = is_whole and loaded.document is not None
+            yield loaded
+    if parts and is_whole:
+        yield from _rendered(parts)
+
+
+def _is_part(document: Document | None) -> bool:
+    return (
+        document is not None
+        and document.get("kind") in PARTS_OF_RELEASES
+        and document.get("apiVersion") == _API_VERSION
+    )
+
+
+def _rendered(parts: list[LoadedDocument]) -> Iterator[LoadedDocument]:
+    """The manifests, or the problems alone. Of a warning the first manifest tells."""
+    from syncret.daemon.release.compiler import Refusal, parse, rendered, resolved
+    from syncret.daemon.release.report import problems_of
+
+    parsed = parse(parts)
+    hint = "write a value, or a reference to a secret manager"
+    refusal = Refusal("a tag is resolved by `syncret release` alone", hint, is_mistake=True)
+    parsed = resolved(parsed, {field.label: refusal for field, _ in parsed.tags})
+    result = rendered(parsed)
+    problems = tuple(each.problem for each in problems_of(parsed))
+    place = next((each for each in parts if _kind(each) == "Release"), parts[0])
+    items = [item for item in result.items if item["kind"] not in _WORKLOADS]
+    if parsed.findings.has_errors or any(problem.fatal for problem in problems):
+        yield replace(place, document=None, problems=problems, lines=None)
+        return
+    for number, item in enumerate(items):
+        told = problems if number == 0 else ()
+        yield replace(place, document=item, problems=told, lines=None)
+
+
+def _kind(loaded: LoadedDocument) -> str:
+    return "" if loaded.document is None else str(loaded.document.get("kind"))
