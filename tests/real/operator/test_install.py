@@ -248,14 +248,6 @@ async def test_an_operator_that_starts_again_writes_nothing(api: KubeApi, namesp
         await operated.running.engine.first_pass.wait()
         await operated.running.engine.wait_idle()
         assert versions(api) == before
-    async with operating(api, namespace, version="1.2.4") as operated:
-        await operated.until_ready("False", "waits for Deployment")
-        roll_out(api, OPERAND)
-        await operated.until_ready("True")
-        found = api.get(CORE)
-        assert found is not None
-        assert found["metadata"]["generation"] == 2
-        assert found["metadata"]["labels"]["app.kubernetes.io/version"] == "v1.2.4"
 
 
 async def test_what_the_operator_before_us_wrote_is_taken_over(api: KubeApi, namespace: str) -> None:

@@ -5,7 +5,7 @@ from base64 import b64encode
 import pytest
 
 from syncret.config.meta import Document
-from syncret.daemon.operator.takeover import MANAGED_ANNOTATIONS
+from syncret.daemon.operator.takeover import FORMER, MANAGED_ANNOTATIONS
 from tests.real.operator.operating import CONFIG, OPERAND, events, installed, operating, versions
 from tests.support.servers.kube.kubelet import roll_out
 from tests.support.servers.kube.running import KubeApi
@@ -155,3 +155,50 @@ async def test_annotations_that_the_operator_before_us_lists_are_taken_off_once(
         now = api.get(CORE)
         assert now is not None
         assert now["metadata"]["annotations"]["example.com/old"] == "1"
+
+
+@pytest.mark.parametrize("before", ["ours", "the operator before us"])
+async def test_a_new_version_rolls_each_deployment_once_and_touches_nothing_of_users(
+    api: KubeApi, namespace: str, before: str
+) -> None:
+    async with operating(api, namespace) as operated:
+        await operated.install()
+    certificate = f"/api/v1/namespaces/{OPERAND}/secrets/external-secrets-webhook"
+    assert api.request("PATCH", certificate, {"stringData": {"tls.crt": "x"}}).status == 200
+    if before != "ours":
+        book_as_theirs(api)
+    theirs = owned_by_users(api, namespace)
+    async with operating(api, namespace, version="1.2.4") as operated:
+        await operated.until_ready("False", "waits for Deployment")
+        roll_out(api, OPERAND)
+        await operated.until_ready("True")
+    for path, found in installed(api).items():
+        assert found["metadata"]["labels"]["app.kubernetes.io/version"] == "v1.2.4", path
+        if "/deployments/" in path:
+            assert found["metadata"]["generation"] == 2, path
+    assert [api.get(path) for path in theirs] == list(theirs.values())
+    assert (api.get(certificate) or {})["data"] == {"tls.crt": "eA=="}
+
+
+def owned_by_users(api: KubeApi, namespace: str) -> dict[str, Document]:
+    """An ExternalSecret and a Secret, by their paths."""
+    group = f"/apis/external-secrets.io/v1/namespaces/{namespace}/externalsecrets"
+    spec = {"secretStoreRef": {"name": "s"}, "data": [{"secretKey": "a", "remoteRef": {"key": "k"}}]}
+    head = {"apiVersion": "external-secrets.io/v1", "kind": "ExternalSecret", "metadata": {"name": "e"}}
+    secrets = f"/api/v1/namespaces/{namespace}/secrets"
+    secret = {"metadata": {"name": "e"}, "stringData": {"a": "b"}}
+    made = {f"{group}/e": api.create(group, {**head, "spec": spec})}
+    return {**made, f"{secrets}/e": api.create(secrets, secret)}
+
+
+def book_as_theirs(api: KubeApi) -> None:
+    """Let the bookkeeping say that the operator before us has written everything."""
+    for path, found in installed(api).items():
+        booked = [
+            {**each, "manager": FORMER, "operation": "Update"}
+            if each["manager"] == "syncret-operator"
+            else each
+            for each in found["metadata"]["managedFields"]
+        ]
+        answer = api.request("PATCH", path, {"metadata": {"managedFields": booked}})
+        assert answer.status == 200, answer
