@@ -67,7 +67,13 @@ class FortanixClient(SingleReads[SecretBytes]):
         return RemoteKey(ref.key)
 
     async def fetch_one(self, key: RemoteKey) -> SecretBytes:
-        found = (await self._api.call(INFO, body={"name": key.key}, name=key.key)).decode(_Object)
+        answer = await self._api.look_up(INFO, body={"name": key.key}, name=key.key)
+        if answer is None:
+            raise Malformed(
+                f"there is no object {key.key}, or the app may not see it",
+                hint="check the key, and the groups of the app",
+            )
+        found = answer.decode(_Object)
         if found.obj_type == _SECRET:
             found = (await self._api.call(EXPORT, body={"kid": found.kid}, name=key.key)).decode(_Object)
         if found.value is None:

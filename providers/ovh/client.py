@@ -58,12 +58,12 @@ class _Metadata(msgspec.Struct):
 class Secret(msgspec.Struct):
     """A secret with the data of one version."""
 
-    version: _Version | None = None
+    version: _Version
     metadata: _Metadata | None = None
 
     @property
     def data(self) -> dict[str, Json]:
-        return (self.version.data if self.version else None) or {}
+        return self.version.data or {}
 
     def __repr__(self) -> str:
         return f"<Secret {len(self.data)} members>"

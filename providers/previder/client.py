@@ -60,7 +60,12 @@ class PreviderClient(SingleReads[SecretBytes]):
         return RemoteKey(ref.key)
 
     async def fetch_one(self, key: RemoteKey) -> SecretBytes:
-        answer = await self._api.call(READ, id=key.key)
+        answer = await self._api.look_up(READ, id=key.key)
+        if answer is None:
+            raise Malformed(
+                f"there is no secret {key.key}, or the token may not see it",
+                hint="check the key, and whether the token is one of this environment",
+            )
         return SecretBytes(answer.decode(_Decrypted).secret.encode())
 
     def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:

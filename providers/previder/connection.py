@@ -5,12 +5,10 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.providers.contract import OpenContext
-from syncret.providers.errors import Malformed
-from syncret.providers.kit.http import Answer, Http
+from syncret.providers.kit.http import Http
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, is_no_page
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 from syncret.providers.previder.client import PreviderClient
 from syncret.providers.previder.spec import PreviderSpec
@@ -18,15 +16,7 @@ from syncret.providers.previder.spec import PreviderSpec
 HOME: Final = "https://vault.previder.io"
 
 
-def _not_found(answer: Answer, endpoint: Endpoint) -> Malformed:
-    del endpoint
-    return Malformed(
-        f"{answer.doing}: HTTP 404: there is no such secret, or the token may not see it",
-        hint="check the key, the environment of the token, and baseUri",
-    )
-
-
-_REFUSALS: Final = Refusals(vendor="Previder", check="check baseUri", errors={404: _not_found})
+_REFUSALS: Final = Refusals(vendor="Previder", check="check baseUri", is_absent=is_no_page)
 
 
 @asynccontextmanager

@@ -17,6 +17,14 @@ def _nothing_is_absent(_answer: Answer) -> bool:
     return False
 
 
+def is_no_page(answer: Answer) -> bool:
+    """Whether an answer is no web page: for vendors whose words for what does not exist are not published.
+
+    It may be the vendor's then, or not: nothing may count as deleted for it.
+    """
+    return b"<html" not in answer.body[:1024].lower()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
     """What the statuses of one API mean, where that is not the same everywhere."""
