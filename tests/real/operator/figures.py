@@ -87,7 +87,6 @@ def within(what: str, took: float, goal: float) -> Figure:
 async def figures(api: KubeApi, process: Process, seconds: float) -> AsyncGenerator[Figure]:
     """Install, rest for so many seconds, change something of each kind, end the management, go on."""
     administrator = Administrator(api)
-    administrator.within = 30.0
     yield rendering()
     await administrator.until(lambda: api.get(MANAGER), "it has begun")
     for what, spec in (("default", Document()), ("with a proxy and NetworkPolicies", SPEC)):

@@ -59,8 +59,6 @@ class Administrator:
 
     def __init__(self, api: KubeApi) -> None:
         self.api = api
-        self.within = WITHIN
-        """Seconds within which what is waited for has to come."""
 
     async def configure(self, **spec: object) -> None:
         """Create the configuration, or replace its spec."""
@@ -84,7 +82,7 @@ class Administrator:
 
     async def until(self, holds: Callable[[], object], what: str) -> None:
         """Wait for something to come true on the API server."""
-        end = asyncio.get_running_loop().time() + self.within
+        end = asyncio.get_running_loop().time() + WITHIN
         while not holds():
             assert asyncio.get_running_loop().time() < end, f"{what}: {self.condition()}"
             await asyncio.sleep(0.05)

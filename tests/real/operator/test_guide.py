@@ -14,7 +14,7 @@ from syncret.daemon.install.operator.components import OPERATOR, PART_OF
 from tests.real.e2e.process import SYNCRET, until
 from tests.real.kubernetes.conftest import kubeconfig_of
 from tests.real.operator.node import Node
-from tests.real.operator.operating import CONFIG, MANAGER, OPERAND, PLACES, condition, installed
+from tests.real.operator.operating import CONFIG, MANAGER, OPERAND, PLACES, WITHIN, condition, installed
 from tests.suites.docs.pages import ROOT
 from tests.support.servers.kube.kubelet import roll_out
 from tests.support.servers.kube.running import KubeApi, programs
@@ -108,22 +108,22 @@ def test_who_follows_the_guide_gets_there_and_back(fresh: KubeApi, tmp_path: Pat
     reader.follows("Install it")
     with ExitStack() as stack:
         Node(fresh, tmp_path).run(OPERATOR, stack, OPERATOR)
-        until(lambda: "waits for Deployment" in ready(fresh), "it is installed")
+        until(lambda: "waits for Deployment" in ready(fresh), "it is installed", WITHIN)
         for each in shown(reader):
             assert masked(each) in page
         roll_out(fresh, OPERAND)
-        reader.types("kubectl wait --for=condition=Ready --timeout=20s esc/cluster")
+        reader.types("kubectl wait --for=condition=Ready --timeout=60s esc/cluster")
         for each in shown(reader):
             assert masked(each) in page
         config = tmp_path / "config.yaml"
         config.write_text(config.read_text().replace("spec: {}\n", BAD))
         reader.types("kubectl apply -f config.yaml")
-        until(lambda: "is invalid" in ready(fresh), "it fails")
+        until(lambda: "is invalid" in ready(fresh), "it fails", WITHIN)
         for each in shown(reader):
             assert masked(each) in page
         for line in re.findall(r"^# (kubectl delete esc .*)$", section("Uninstalling"), re.MULTILINE):
             reader.types(line)
-        until(lambda: "not managed" in str(fresh.get(MANAGER)), "the end is told")
+        until(lambda: "not managed" in str(fresh.get(MANAGER)), "the end is told", WITHIN)
     reader.types("kubectl apply -f config.yaml")
     assert len(installed(fresh)) == 25
     reader.follows("Uninstalling")

@@ -12,7 +12,7 @@ import pytest
 from syncret.config.meta import Document, member
 from tests.real.e2e.process import until
 from tests.real.operator.node import SECRET, Node
-from tests.real.operator.operating import OPERAND, operating
+from tests.real.operator.operating import OPERAND, WITHIN, operating
 from tests.support.servers.kube.running import KubeApi
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ async def test_three_processes_do_their_work(api: KubeApi, namespace: str, tmp_p
     node = Node(api, tmp_path)
     with ExitStack() as stack:
         pods = [node.run("external-secrets-cert-controller", stack)]
-        until(lambda: member(api.get(SECRET) or {}, "data").get("tls.crt"), "a certificate")
+        until(lambda: member(api.get(SECRET) or {}, "data").get("tls.crt"), "a certificate", WITHIN)
         node.mount()
         pods += [node.run(each, stack) for each in ("external-secrets-webhook", "external-secrets")]
         group = f"/apis/external-secrets.io/v1/namespaces/{namespace}"
@@ -37,8 +37,8 @@ async def test_three_processes_do_their_work(api: KubeApi, namespace: str, tmp_p
         spec = {"secretStoreRef": {"name": "s"}, "refreshInterval": "1h", "data": data}
         api.create(f"{group}/externalsecrets", {**head("ExternalSecret", "e"), "spec": spec})
         synced = f"/api/v1/namespaces/{namespace}/secrets/e"
-        until(lambda: member(api.get(synced) or {}, "data") == {"a": "dg=="}, "synced")
-        until(lambda: answers(node), "the webhook answers")
+        until(lambda: member(api.get(synced) or {}, "data") == {"a": "dg=="}, "synced", WITHIN)
+        until(lambda: answers(node), "the webhook answers", WITHIN)
         assert review(node, {**head("ExternalSecret", "e"), "spec": spec})["allowed"] is True
         refused = review(node, {**head("ExternalSecret", "e"), "spec": {**spec, "data": 2 * data}})
         assert refused["allowed"] is False

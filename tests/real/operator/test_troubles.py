@@ -67,8 +67,6 @@ LATE: Final = 0.2
 FEWEST: Final = 10
 """Requests that fail at least: so many that none of a run's can be allowed to begin all anew."""
 
-GETS_DONE_WITHIN: Final = 60.0
-
 FORGETTABLE: Final = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation")
 _processes: Final = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload([__name__])
@@ -122,7 +120,6 @@ async def test_refusals_and_failures_are_no_reason_to_give_up(
         return 0.0 if is_aside(request) or choice.random() > FAILING else choice.uniform(0.0, LATE)
 
     async with between(api, before, delay=delay) as url, operating(api, namespace, url=url) as operated:
-        operated.within = GETS_DONE_WITHIN
         await operated.configure(**SPEC)
         await operated.until(
             lambda: condition(api.get(CONFIG)).get("message", "").startswith(WAITS), "all is written"
