@@ -11,42 +11,69 @@ from syncret.providers.kit.spec_rules import address, complete, filled, referent
 
 
 class KubernetesAuth(Model):
-    """Logs in with the token of a ServiceAccount, which the gateway has Kubernetes verify."""
+    """Logs in with the token of a ServiceAccount, which the gateway has Kubernetes verify.
+
+    Example: {accessID: p-1a2b3c, k8sConfName: cluster-1, serviceAccountRef: {name: app}}
+    """
 
     access_id: str = msgspec.field(name="accessID")
+    """Access ID of the Kubernetes auth method. Example: p-1a2b3c"""
     k8s_conf_name: str
-    """The name of the Kubernetes auth configuration on the gateway."""
+    """The name of the Kubernetes auth configuration on the gateway. Example: cluster-1"""
     service_account_ref: ServiceAccountSelector | None = None
+    """The ServiceAccount whose token is sent. Example: {name: app}"""
     secret_ref: SecretKeySelector | None = None
-    """A Secret with such a token, if no ServiceAccount is named; its key is `token` by default."""
+    """A Secret with such a token, if no ServiceAccount is named; its key is `token` by default.
+    Example: {name: app-token, key: token}"""
 
 
 class AccessSecret(Model):
-    """Logs in with an access ID. The type (`api_key`, `aws_iam`, ...) determines what the parameter means."""
+    """Logs in with an access ID. The type determines what the parameter means.
+
+    Example: {accessID: {name: akeyless-login, key: id}, accessType: {name: akeyless-login, key: type},
+    accessTypeParam: {name: akeyless-login, key: key}}
+    """
 
     access_id: SecretKeySelector = msgspec.field(default=SecretKeySelector(), name="accessID")
+    """The Secret key with the access ID. Example: {name: akeyless-login, key: id}"""
     access_type: SecretKeySelector = SecretKeySelector()
+    """The Secret key with the type: `api_key` or `access_key`; those of clouds are not supported yet.
+    Example: {name: akeyless-login, key: type}"""
     access_type_param: SecretKeySelector = SecretKeySelector()
+    """The Secret key with the parameter: the access key. Example: {name: akeyless-login, key: key}"""
 
 
 class AkeylessAuth(Model):
-    """How the store authenticates. `kubernetesAuth` wins over `secretRef`."""
+    """How the store authenticates. `kubernetesAuth` wins over `secretRef`.
+
+    Example: {kubernetesAuth: {accessID: p-1a2b3c, k8sConfName: cluster-1, serviceAccountRef: {name: app}}}
+    """
 
     kubernetes_auth: KubernetesAuth | None = None
+    """A ServiceAccount."""
     secret_ref: AccessSecret = AccessSecret()
+    """An access ID with its key."""
     service_account_ref: ServiceAccountSelector | None = None
-    """The account whose token is exchanged for an Azure one; only the access type `azure_ad` uses it."""
+    """The account whose token is exchanged for an Azure one; only the access type `azure_ad` uses it, which
+    is not supported yet. Example: {name: app}"""
 
 
 class AkeylessSpec(Model):
-    """Reads and writes items of Akeyless."""
+    """Reads and writes items of Akeyless.
+
+    Example: {akeylessGWApiURL: 'https://akeyless.example.com:8080', authSecretRef: {kubernetesAuth:
+    {accessID: p-1a2b3c, k8sConfName: cluster-1, serviceAccountRef: {name: app}}}}
+    """
 
     akeyless_gw_api_url: str = msgspec.field(name="akeylessGWApiURL")
-    """The gateway's API; empty means Akeyless' public one."""
+    """The gateway's API; empty means Akeyless' public one. Example: https://akeyless.example.com:8080"""
     auth_secret_ref: AkeylessAuth
     """All ways to log in, not only those with a Secret; the name is the resource model's."""
     ca_bundle: Base64 | None = None
+    """The certificate authorities to trust, as PEM in base64; absent: those of the system.
+    Example: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"""
     ca_provider: CAProvider | None = None
+    """The Secret or ConfigMap key with these authorities."""
     ignore_cache: bool = False
     """Bypasses the gateway's cache."""
 

@@ -21,6 +21,7 @@ from syncret.providers.testing import Ability, Entry
 from syncret.providers.testing.calls import fields, read
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
+from tests.suites.providers.test_akeyless import AkeylessHarness
 from tests.suites.providers.test_chef import ChefHarness
 from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_delinea import DelineaHarness
@@ -33,6 +34,7 @@ from tests.suites.providers.test_onepassword import OnePasswordHarness
 from tests.suites.providers.test_previder import PreviderHarness
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
+from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.chef.server import Chef
 from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.delinea.server import Delinea
@@ -60,6 +62,8 @@ class Peer(NamedTuple):
     harness: Callable[[Any], RestHarness[Any]]
     differs: Mapping[str, str] = {}
     """By what is asked: why the operator's answer is another."""
+    pushed: bytes = b"t"
+    """What stands there after `t` was pushed."""
 
 
 ABSENT: Final = "the operator calls what is absent an error"
@@ -78,6 +82,7 @@ EMPTY: Final = "the operator takes an error for an empty value"
 
 PEERS: Final = {
     "chef": Peer(lambda: Chef(time.time), _on_our_clock, {"absent": ABSENT}),
+    "akeyless": Peer(Akeyless, AkeylessHarness, {"absent": ABSENT, "map": TEXTS}, b'{"k":"t"}'),
     "conjur": Peer(lambda: Conjur(time.time), ConjurHarness, {"map": TEXTS}),
     "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
     "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),
@@ -185,7 +190,7 @@ async def test_both_find_the_same(harness: tuple[RestHarness[Any], Peer], theirs
 async def test_what_the_operator_pushes_we_find_unchanged(
     harness: tuple[RestHarness[Any], Peer], theirs: Theirs
 ) -> None:
-    store, _ = harness
+    store, peer = harness
     if Ability.PUSH in store.lacks:
         pytest.skip(store.lacks[Ability.PUSH])
     key = store.key("pushed")
@@ -200,4 +205,4 @@ async def test_what_the_operator_pushes_we_find_unchanged(
         assert await store.stored(key) == b"t"
         return
     async with store.open() as client:
-        assert await read(client, RemoteRef(key)) == b"t"
+        assert await read(client, RemoteRef(key)) == peer.pushed

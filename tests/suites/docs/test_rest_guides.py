@@ -11,6 +11,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
+from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
@@ -21,6 +22,16 @@ from tests.support.servers.rest import RestServer, running
 from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.senhasegura.server import Senhasegura
 from tests.support.tls import Authority
+
+
+def akeyless() -> Akeyless:
+    server = Akeyless()
+    server.key = "7d2a-example"
+    server.add("/shop/db-password", "tr0ub4dor", "correct horse")
+    server.add("/shop/cache", '{"host": "cache.internal"}')
+    rotated = {"value": {"username": "ada", "password": "r-1"}}
+    server.add("/shop/rotated", rotated, kind="ROTATED_SECRET")
+    return server
 
 
 def doppler() -> Doppler:
@@ -105,6 +116,9 @@ def pushed(server: RestServer) -> object:
     if isinstance(server, Gitlab):
         held = server.variables["projects", "7"][-1]
         return held["value"], held["environment_scope"], held["masked"], held["protected"]
+    if isinstance(server, Akeyless):
+        issued = server.items["/shop/issued"]
+        return issued["versions"], issued["tags"]
     if isinstance(server, Infisical):
         return server.secrets["/web", "ISSUED_TOKEN"]
     if isinstance(server, Scaleway):
@@ -127,6 +141,13 @@ def _address(server: RestServer) -> str:
 @pytest.mark.parametrize(
     ("page", "made", "url", "wanted"),
     [
+        pytest.param(
+            "akeyless",
+            akeyless,
+            "https://akeyless.example.com:8080",
+            (['{"api-token":"t-1"}'], ["k8s-external-secrets"]),
+            id="akeyless",
+        ),
         pytest.param("conjur", conjur, "https://conjur.example.com", None, id="conjur"),
         pytest.param("delinea", delinea, "tenant: acme", None, id="delinea"),
         pytest.param("doppler", doppler, "https://api.doppler.com", "t-1", id="doppler"),

@@ -10,6 +10,7 @@ from syncret.providers.contract import Reader, RemoteKey
 from syncret.providers.registry import Registry
 from syncret.providers.testing import Entry
 from tests.suites.providers.rest_harness import RestHarness
+from tests.suites.providers.test_akeyless import AkeylessHarness
 from tests.suites.providers.test_barbican import BarbicanHarness
 from tests.suites.providers.test_beyondtrustworkloadcredentials import WorkloadHarness
 from tests.suites.providers.test_chef import ChefHarness
@@ -28,6 +29,7 @@ from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.suites.providers.test_senhasegura import SenhaseguraHarness
 from tests.support.opened import NOW
+from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.barbican.server import Barbican
 from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
 from tests.support.servers.chef.server import Chef
@@ -58,6 +60,7 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
         pytest.param(Doppler, DopplerHarness, math.ceil(KEYS / 50), id="doppler: fifty names in a URL"),
         pytest.param(lambda: Conjur(lambda: NOW), ConjurHarness, math.ceil(KEYS / 50), id="conjur: batches"),
         pytest.param(Gitlab, GitlabHarness, math.ceil(KEYS / 100), id="gitlab: pages of a hundred"),
+        pytest.param(Akeyless, AkeylessHarness, math.ceil(KEYS / 50), id="akeyless: fifty names in a call"),
         pytest.param(Infisical, InfisicalHarness, 1, id="infisical: a folder is one answer"),
         pytest.param(Delinea, DelineaHarness, KEYS, id="delinea: each by itself"),
         pytest.param(Scaleway, ScalewayHarness, KEYS, id="scaleway: each by itself"),

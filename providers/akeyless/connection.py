@@ -1,0 +1,61 @@
+"""Opens a store: the public API or a gateway, and a login."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from syncret.providers.akeyless.auth import login_of
+from syncret.providers.akeyless.client import AkeylessClient
+from syncret.providers.akeyless.spec import AkeylessSpec
+from syncret.providers.contract import OpenContext
+from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.references import ca_bundle
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+
+HOME: Final = "https://api.akeyless.io"
+
+_ANYTHING: Final = (400, 401, 403, 404, 405)
+
+
+class _Failure(msgspec.Struct):
+    error: str
+
+
+def _is_absent(answer: Answer) -> bool:
+    """Akeyless' own refusals are JSON with an `error`."""
+    return answer.decode_if(_Failure) is not None
+
+
+_REFUSALS: Final = Refusals(
+    vendor="Akeyless",
+    check="check akeylessGWApiURL: it must lead to the API of the gateway, not to its console",
+    is_absent=_is_absent,
+)
+
+
+async def _api_at(url: str, tls: Tls, context: OpenContext) -> str:
+    """Where the API is: at the URL if that answers as the API does, else at `/v2` below it."""
+    if url == HOME or url.endswith("/v2"):
+        return url
+    async with Http(url, tls=tls, now=context.now, network=context.network) as http:
+        answer = await http.request("POST", "", doing="looking for Akeyless' API", accept=_ANYTHING)
+    return url if b"unknown command" in answer.body else f"{url}/v2"
+
+
+@asynccontextmanager
+async def open_store(spec: AkeylessSpec, context: OpenContext) -> AsyncGenerator[AkeylessClient, None]:
+    """A client that is logged in. Raises SyncError."""
+
+    async def identify(_http: Http) -> Identity:
+        return FixedHeaders({})  # the token is a member of each body
+
+    tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
+    url = await _api_at((spec.akeyless_gw_api_url or HOME).rstrip("/"), tls, context)
+    async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+        login = login_of(spec, api.http, context)
+        await login.get()
+        yield AkeylessClient(api, login, context.compute, ignores_cache=spec.ignore_cache)
