@@ -86,9 +86,10 @@ test-3.13: ## The fast tests, and the slow ones of sync, plan and simulate, on P
 	  fi; \
 	done; echo "no Python 3.13 here: skipped"
 
+# The provider suite is run by `make conformance`.
 .PHONY: test-slow
 test-slow: $(DEV_READY) ## The slower tests: kill -9 in the middle of writing, real servers, walkthroughs, load (needs Go)
-	$(BIN)/python -m pytest -q -m "slow and not e2e and not faults and not conformance and not differential" -o faulthandler_timeout=300 $(TEST)
+	$(BIN)/python -m pytest -q -m "slow and not e2e and not faults and not conformance and not differential" --ignore=tests/suites/providers -o faulthandler_timeout=300 $(TEST)
 
 .PHONY: plugin
 plugin: $(DEV_READY) ## The package in examples/ as a wheel, installed beside ours, passes the public suite; part of test-slow
