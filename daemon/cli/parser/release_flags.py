@@ -23,7 +23,7 @@ def add_release(commands: Commands) -> None:
         "lint      plain fields that look sensitive; exit code 0, with --strict 2 if there are any",
         "syncret release -f module.yaml -f values.yaml -f platform.yaml",
         "syncret release -f module.yaml -f values.yaml --resolve env,file --show-values",
-        "syncret release -f module.yaml -f values.enc.yaml --output-dir deploy --encrypt-to age1...",
+        "syncret release -f module.yaml -f enc.yaml --output-dir deploy --encrypt-to age1...",
         "syncret release skeleton -f module.yaml > values.yaml",
         "syncret release lint --strict -f module.yaml",
     )
