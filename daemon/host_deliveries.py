@@ -7,6 +7,7 @@ from pathlib import Path
 from syncret.config.settings import Settings
 from syncret.daemon.engine.reconciler import Reconciler
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+from syncret.daemon.private_paths import in_container
 
 
 def deliveries_of(
@@ -32,5 +33,6 @@ def _reconciler(
         reserved=tuple(str(Path(each).absolute()) for each in own if each),
         once=once,
         dry=dry,
+        in_container=in_container(),
     )
     return DeliveryReconciler(context, host)

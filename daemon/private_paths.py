@@ -132,8 +132,9 @@ def _is_volume(folder: Path, status: os.stat_result) -> bool:
 
     Only the containers that mount it reach it. On a host, a mount point of that mode is open to all users.
     """
-    return status.st_uid == 0 and _in_container() and folder.is_mount()
+    return status.st_uid == 0 and in_container() and folder.is_mount()
 
 
-def _in_container() -> bool:
+def in_container() -> bool:
+    """Whether this process is in a container: one of a pod, or of an engine that leaves its mark."""
     return "KUBERNETES_SERVICE_HOST" in os.environ or any(Path(mark).exists() for mark in _CONTAINER_MARKS)

@@ -70,6 +70,7 @@ class Delivering:
         units: Units,
         *,
         fsync: bool,
+        in_container: bool = False,
         tells: bool = True,
     ) -> None:
         self.ref = stored.ref
@@ -85,6 +86,7 @@ class Delivering:
         self._stored = stored
         self._units = units
         self._fsync = fsync
+        self._in_container = in_container
         self.steps = Steps(
             check=self.spec.check is not None,
             reload=tells and self.spec.reload is not None,
@@ -97,7 +99,7 @@ class Delivering:
     def aim(self, targets: Sequence[WantedTarget]) -> None:
         """Say what the targets are to hold."""
         self._targets = targets
-        self._host = HostTargets(targets, fsync=self._fsync)
+        self._host = HostTargets(targets, fsync=self._fsync, in_container=self._in_container)
 
     @property
     def generation(self) -> int:

@@ -23,7 +23,7 @@ from syncret.daemon.delivery.delivering import Delivering, boot_id
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.reading import wanted_targets
 from syncret.daemon.delivery.telling import key_of
-from syncret.daemon.delivery.trusted import check_trusted
+from syncret.daemon.delivery.trusted import check_manifest
 from syncret.daemon.delivery.turns import Change, Turns
 from syncret.daemon.delivery.units import SystemctlUnits, Units
 from syncret.daemon.engine.reconciler import ANY, VALUES, Dependency, Outcome
@@ -56,6 +56,8 @@ class OnHost(Struct, frozen=True, kw_only=True):
     """Whether this is one pass: nothing waits for more changes."""
     dry: bool = False
     """Whether nothing may be written or run."""
+    in_container: bool = False
+    """Whether this is a container: a volume of the pod is safe, and what is mounted read-only, too."""
 
 
 class _Memory(Struct, kw_only=True):
@@ -108,10 +110,23 @@ class DeliveryReconciler:
         return outcome
 
     async def _run(self, stored: StoredObject, writes: Writes, *, is_asked: bool) -> Outcome:
-        run = Delivering(self._context, writes, stored, self._units, fsync=self._host.fsync)
+        run = self._delivering(stored, writes)
         run.aim(bare_targets(run.spec))
         with self._turns_of(run).present(run.ref):
             return await self._bring_up(run, writes, is_asked=is_asked)
+
+    def _delivering(self, stored: StoredObject, writes: Writes) -> Delivering:
+        """In one pass within a container, an init container's, nothing runs yet that could be told."""
+        host = self._host
+        return Delivering(
+            self._context,
+            writes,
+            stored,
+            self._units,
+            fsync=host.fsync,
+            in_container=host.in_container,
+            tells=not (host.once and host.in_container),
+        )
 
     async def _bring_up(self, run: Delivering, writes: Writes, *, is_asked: bool) -> Outcome:
         try:
@@ -287,12 +302,12 @@ class DeliveryReconciler:
                     f"{field}: not run: no file of this host defines the Delivery", "write a manifest"
                 )
             try:
-                check_trusted(manifest.file)
+                check_manifest(manifest.file, in_container=self._host.in_container)
             except Refused as error:
                 raise Refused(f"{field}: not run: {error}", error.hint) from None
 
     async def _let_go(self, stored: StoredObject, writes: Writes) -> Outcome:
-        run = Delivering(self._context, writes, stored, self._units, fsync=self._host.fsync)
+        run = self._delivering(stored, writes)
         if run.spec.deletion_policy == "Delete" and not (self._host.dry or writes.observes):
             run.aim(bare_targets(run.spec))
             await run.remove()

@@ -1,14 +1,16 @@
 """Deliveries as the daemon carries them out: what programs find, what is told to them, and what goes back."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from syncret.config.resources.kinds import DELIVERY
 from syncret.daemon.core.delivery.phases import Outcome
-from syncret.daemon.delivery import delivering
+from syncret.daemon.delivery import delivering, paths
 from tests.unit.daemon.delivery.world import NAME, World, delivery, secret
 
 
@@ -280,3 +282,35 @@ async def test_a_unit_that_hides_the_boot_delivers_all_the_same(
     world.write(secret(crt="1"), tls(world, **RELOAD))
     async with world.running():
         assert world.ready() == ("True", "Delivered")
+
+
+async def test_an_init_container_delivers_to_a_volume_and_tells_nobody(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "is_mount_root", lambda folder, name="": not name)
+    world.srv.chmod(0o777)  # as an emptyDir is
+    healthy = {"unit": "nginx.service"}
+    world.write(secret(crt="1"), tls(world, healthy=healthy, **RELOAD))
+    async with world.running(once=True, in_container=True):
+        assert world.ready() == ("True", "Delivered")
+        assert world.files() == {"crt": "1"}
+    assert world.units.told == []
+
+
+async def test_a_manifest_on_a_read_only_volume_of_a_pod_may_be_a_link(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    world.manifests.joinpath("..data").mkdir()
+    manifest = world.manifests / "Delivery-web.json"
+    manifest.rename(world.manifests / "..data" / "web.json").chmod(0o666)
+    manifest.symlink_to("..data/web.json")
+    async with world.running(in_container=True):
+        assert world.ready() == ("False", "Refused")
+        monkeypatch.setattr(os, "statvfs", read_only)
+        await world.look_again()
+        assert world.ready() == ("True", "Delivered")
+
+
+def read_only(path: Path) -> Any:  # noqa: ANN401  # as os.statvfs
+    return SimpleNamespace(f_flag=os.ST_RDONLY)

@@ -101,7 +101,9 @@ class World:
         self.engine: RunningEngine
 
     @asynccontextmanager
-    async def running(self, *, once: bool = False, dry: bool = False) -> AsyncGenerator["World", None]:
+    async def running(
+        self, *, once: bool = False, dry: bool = False, in_container: bool = False
+    ) -> AsyncGenerator["World", None]:
         """One life of a daemon."""
         registry, clock, seen = Registry(), Clock(), Recorder()
         chosen = HostSettings(
@@ -119,7 +121,7 @@ class World:
             on_problems=lambda problems: None,
         )
         async with home as self.home:
-            host = OnHost(key=home.digest_key, fsync=False, once=once, dry=dry)
+            host = OnHost(key=home.digest_key, fsync=False, once=once, dry=dry, in_container=in_container)
             hooks = EngineOverrides(
                 observer=seen,
                 events=self,
