@@ -12,7 +12,7 @@ from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http, Tls, segments
 from syncret.providers.kit.references import ca_bundle, read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Api, Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 
@@ -35,10 +35,10 @@ _REFUSALS: Final = Refusals(
 
 
 @asynccontextmanager
-async def open_store(
+async def opened_api(
     spec: BeyondTrustWorkloadCredentialsSpec, context: OpenContext
-) -> AsyncGenerator[WorkloadCredentialsClient, None]:
-    """A client with the store's token. Raises SyncError."""
+) -> AsyncGenerator[Api, None]:
+    """The API of the site, with the token of the spec. Raises SyncError."""
     token = await read_text(context, spec.auth.apikey.token, "auth.apikey.token", key="token")
 
     async def identify(_http: Http) -> Identity:
@@ -47,4 +47,13 @@ async def open_store(
     url = f"{spec.server.api_url.rstrip('/')}/{segments(spec.server.site_id)}/secrets"
     tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
     async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+        yield api
+
+
+@asynccontextmanager
+async def open_store(
+    spec: BeyondTrustWorkloadCredentialsSpec, context: OpenContext
+) -> AsyncGenerator[WorkloadCredentialsClient, None]:
+    """A client with the store's token. Raises SyncError."""
+    async with opened_api(spec, context) as api:
         yield WorkloadCredentialsClient(api, spec.folder_path or "")

@@ -1,18 +1,22 @@
 """BeyondTrust Workload Credentials passes the suite, on a server written from its published pages."""
 
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery
+from syncret.providers.beyondtrustworkloadcredentials.dynamic_secret import DYNAMIC_SECRET
+from syncret.providers.contract import FindQuery, Generated
+from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import finder
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, HoldsFields, RestHarness, read_only
+from tests.support.opened import context
 from tests.support.servers.beyondtrust_workload.server import SITE, WorkloadCredentials
 from tests.support.servers.rest import running
 
@@ -74,3 +78,30 @@ async def test_a_search(query: FindQuery, expected: set[str] | None) -> None:
             found = await finder(client).find(query, unpaced, Work())
 
     assert (None if found is None else set(found)) == expected
+
+
+def _generating(server: WorkloadCredentials, path: str) -> Awaitable[Generated]:
+    assert DYNAMIC_SECRET.generate is not None
+    harness = WorkloadHarness(server)
+    document = {"provider": {**harness.spec(), "folderPath": path}}
+    return DYNAMIC_SECRET.generate(
+        msgspec.convert(document, DYNAMIC_SECRET.spec.model), context(harness.given)
+    )
+
+
+async def test_credentials_are_generated() -> None:
+    async with running(WorkloadCredentials()) as server:
+        generated = await _generating(server, "shop/aws")
+        with pytest.raises(Malformed, match="missing secret name"):
+            await _generating(server, "shop/")
+        with pytest.raises(Malformed, match="HTTP 404"):
+            await _generating(server, "shop/none")
+
+    assert {name: value.raw.decode() for name, value in generated.values.items()} == {
+        "accessKeyId": "AKIAEXAMPLE",
+        "secretAccessKey": "canary-key",
+        "leaseId": "l-1",
+        "expiration": "2027-01-01T00:00:00Z",
+        "sessionToken": "t",
+    }
+    assert generated.state is None

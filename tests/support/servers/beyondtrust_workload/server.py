@@ -27,6 +27,7 @@ class WorkloadCredentials(RestServer):
             web.get(f"{base}/session", self._session),
             web.get(f"{base}/static", self._list),
             web.get(f"{base}/static/{{name}}", self._read),
+            web.post(f"{base}/dynamic/{{name}}/generate", self._generate),
         ]
 
     def refusal(self, status: int, message: str) -> Refused:
@@ -56,3 +57,11 @@ class WorkloadCredentials(RestServer):
             raise self.refusal(404, "secret not found")
         metadata = {"id": "m1", "version": 1, "tags": self.tags.get(path, {})}
         return web.json_response({"secret": self.secrets[path], "path": path, "metadata": metadata})
+
+    async def _generate(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        if (request.query.get("folder"), request.match_info["name"]) != ("shop", "aws"):
+            raise self.refusal(404, "dynamic secret not found")
+        lease = {"leaseId": "l-1", "expiration": "2027-01-01T00:00:00Z"}
+        keys = {"accessKeyId": "AKIAEXAMPLE", "secretAccessKey": "canary-key", "sessionToken": "t"}
+        return web.json_response({"secret": {**keys, **lease}}, status=201)
