@@ -4,13 +4,11 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from syncret.daemon.core.constraints.rules import Constraints
 from syncret.daemon.release.findings import Findings, Place
-from syncret.daemon.release.groups import Group, check_slots, groups_of
+from syncret.daemon.release.groups import LARGEST, Group, check_slots, groups_of
 from syncret.daemon.release.model import Field, Reference, Text
 from syncret.daemon.release.parsed import Parsed
 from syncret.daemon.release.platform import Policy
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import OverBudget
 from syncret.providers.work import Work
 
@@ -44,26 +42,24 @@ def _verdict(field: Field, policy: Policy, findings: Findings) -> str:
     if not field.routing.constraints.all:
         return "none"
     match field.fulfilment:
+        case Text(value) if len(value) > LARGEST:
+            return "unchecked"  # that it is too large for a Secret is told with the others of its group
         case Text(value, origin):
-            violated = _violated(field.routing.constraints, value)
-            if violated is None:
-                return "satisfied"
             place = field.user.at("value") if origin == "written" else field.user
             tell = findings.warn if policy.constraints == "warn" else findings.error
+            try:
+                violated = field.routing.constraints.violated(value, Work())
+            except OverBudget:
+                tell(place, "takes too long to be checked", "give a shorter one, or simplify its constraints")
+                return "violated"
+            if violated is None:
+                return "satisfied"
             tell(place, f"violates the constraint {violated}", "give a value that satisfies it")
             return "violated"
         case Reference(source="k8s-eso"):
             return "deferred"
         case _:
             return "unchecked"
-
-
-def _violated(constraints: Constraints, value: SecretBytes) -> str | None:
-    """The first constraint that does not hold; one that asks for too much work does not."""
-    try:
-        return constraints.violated(value, Work())
-    except OverBudget:
-        return "workTime"
 
 
 def _check_literal(field: Field, policy: Policy, findings: Findings) -> None:

@@ -51,6 +51,10 @@ class Ran:
         self.out, self.err = self._capfd.readouterr()
         return code
 
+    def read(self) -> tuple[str, str]:
+        """What was printed since, on stdout and stderr."""
+        return self._capfd.readouterr()
+
     @property
     def report(self) -> Document:
         """The document of `-o json`."""
@@ -287,6 +291,25 @@ def test_many_fields_and_much_nesting_are_bounded(ran: Ran) -> None:
     )
     assert ran(values=bomb) == 2
     assert "aliases repeat too many values" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("size", "path", "said"),
+    [
+        pytest.param(10_000_000, "spec.values.password", "larger than 1 MiB", id="ten megabytes"),
+        pytest.param(1_000_000, "spec.values.password.value", "takes too long to be checked", id="much work"),
+    ],
+)
+def test_a_huge_value_is_one_problem(size: int, path: str, said: str, ran: Ran, tmp_path: Path) -> None:
+    costly = "$dataKey: password, $constraints: {pattern: [x, xx, xxx, xxxx, xxxxx]}"
+    (tmp_path / "huge.yaml").write_text(values("{value: " + "x" * size + "}"))
+    (tmp_path / "costly.yaml").write_text(MODULE.replace("$dataKey: password", costly))
+    given = ["-f", str(tmp_path / "costly.yaml"), "-f", str(tmp_path / "huge.yaml")]
+    assert main(["release", *given, "-o", "json"]) == 2
+    ran.out, ran.err = ran.read()
+    (problem,) = ran.report["problems"]
+    assert problem["path"] == path
+    assert said in problem["message"]
 
 
 def test_many_mistakes_are_told_in_time(ran: Ran) -> None:
