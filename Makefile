@@ -124,7 +124,8 @@ replicas: $(DEV_READY) ## Three replicas in a cluster under kill -9, SIGSTOP and
 	$(BIN)/python -m tests.real.replicas $(SECONDS) $(SEED)
 
 .PHONY: operator
-operator: $(DEV_READY) ## The figures of the operator: what it asks, its memory, at rest for SECONDS=600, how fast it repairs each kind (needs Go)
+operator: $(DEV_READY) ## The operator through 100 configurations, and its figures: what it asks, its memory, at rest for SECONDS=600, how fast it repairs each kind (needs Go)
+	SYNCRET_CONFIGURATIONS=100 $(BIN)/python -m pytest -q -m slow -o faulthandler_timeout=600 tests/real/operator/test_random.py
 	$(BIN)/python -m tests.real.operator $(SECONDS)
 
 .PHONY: faults
