@@ -14,9 +14,11 @@ from tests.support.passes import ready
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.gitlab.server import Gitlab
+from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.ovh.server import DOMAIN, Ovh
 from tests.support.servers.rest import RestServer, running
+from tests.support.servers.scaleway.server import PROJECT, Scaleway
 
 KEY: Final = "THE_KEY"
 _SELECTED: Final = {"name": "login", "key": "token"}
@@ -61,12 +63,29 @@ def _ovh(server: RestServer) -> Mapping[str, Any]:
     return {"server": server.url, "okmsid": DOMAIN, "auth": {"token": {"tokenSecretRef": _SELECTED}}}
 
 
+def _infisical(server: RestServer) -> Mapping[str, Any]:
+    assert isinstance(server, Infisical)
+    server.secrets["/", KEY] = CANARY
+    scope = {"projectSlug": "shop", "environmentSlug": "prod"}
+    auth = {"tokenAuthCredentials": {"accessToken": _SELECTED}}
+    return {"hostAPI": f"{server.url}/api", "auth": auth, "secretsScope": scope}
+
+
+def _scaleway(server: RestServer) -> Mapping[str, Any]:
+    assert isinstance(server, Scaleway)
+    server.add(KEY, CANARY.encode())
+    keys = {"accessKey": {"value": "SCW"}, "secretKey": {"secretRef": _SELECTED}}
+    return {"apiUrl": server.url, "region": "fr-par", "projectId": PROJECT, **keys}
+
+
 MANAGERS: Final[Mapping[str, tuple[Callable[[], RestServer], Callable[[RestServer], Mapping[str, Any]]]]] = {
     "doppler": (Doppler, _doppler),
     "fortanix": (Fortanix, _fortanix),
     "gitlab": (Gitlab, _gitlab),
+    "infisical": (Infisical, _infisical),
     "onepassword": (Connect, _onepassword),
     "ovh": (Ovh, _ovh),
+    "scaleway": (Scaleway, _scaleway),
 }
 
 SLOW: Final = {"fortanix", "ovh"}
@@ -91,6 +110,8 @@ async def manager(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 async def read(
     manager: Manager, folder: Path, key: str = KEY, *, extract: bool = False, **spec: Json
 ) -> SyncResult:
+    if manager.provider == "scaleway":
+        key = f"name:{key}"
     return await synced({**manager.spec, **spec}, folder, provider=manager.provider, key=key, extract=extract)
 
 
@@ -191,6 +212,9 @@ async def test_names_stay_where_they_belong(manager: Manager, tmp_path: Path, ke
         "/v1/vaults",
         "/crypto/v1/keys",
         f"/api/{DOMAIN}/v2/secret",
+        "/api/v3/secrets/raw/",
+        "/api/v3/secrets/raw?",
+        "/secret-manager/v1beta1/regions/fr-par/secrets",
     )
 
     assert ready(result, "ExternalSecret")[0] == "False"
