@@ -16,10 +16,10 @@ from bench.figures import Figure, p99
 from syncret.config.resources.kinds import DELIVERY
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
+from syncret.daemon.delivery.opening import deliveries_of
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.filesystem.home import HostHome
 from syncret.daemon.homes.filesystem.opening import host_home
-from syncret.daemon.host_deliveries import deliveries_of
 from syncret.providers.registry import Registry
 
 KEYS: Final = 20

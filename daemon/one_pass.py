@@ -12,10 +12,10 @@ from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.core.ownership import MANAGED, controller_of
 from syncret.daemon.core.plan.actions import LastError, OutputChange
+from syncret.daemon.delivery.opening import deliveries_of
 from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import Home, HomeProblem
-from syncret.daemon.host_deliveries import deliveries_of
 from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.kit.ambient.rules import Rules, Verdict

@@ -17,6 +17,7 @@ from syncret.config.errors import ConfigError, Severity
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.cluster_stats import ClusterStats
+from syncret.daemon.delivery.opening import deliveries_of
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.held_writes import HeldRecord
 from syncret.daemon.engine.observer import ObserverGroup
@@ -24,7 +25,6 @@ from syncret.daemon.engine.sessions.shared_client import CLOSE_WITHIN
 from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import digest_key, open_home, open_reviews
-from syncret.daemon.host_deliveries import deliveries_of
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.cluster_metrics import WriteStats
 from syncret.daemon.ops.event_log import EngineLogger, EventLogger, log_deletion
