@@ -29,12 +29,17 @@ MEASURES: Final = (
     "delivery",
     "compare",
     "exports",
+    "exporting",
     "hostile",
     "release",
 )
 
 
-PLACES: Final = {"kubernetes": "clusters.alone", "peer": "clusters.beside"}
+PLACES: Final = {
+    "kubernetes": "clusters.alone",
+    "peer": "clusters.beside",
+    "exporting": "clusters.exporting",
+}
 """The modules of the measures that are in a folder."""
 
 LONG: Final = ("hostile",)
