@@ -208,6 +208,7 @@ async def _hostile(count: int) -> list[Figure]:
         each["s"], each["l"] = "a" * 3_000, [1] * 400
     resources.append(_resource(count, ("dynamicSecrets", "'fine'")))
     cluster = await _cluster(resources, registry)
+    await _calls(1)  # what every daemon with exports has loaded
     gc.collect()
     before = _memory(own=True)
     watching = asyncio.create_task(_stalls())

@@ -10,7 +10,7 @@ import msgspec
 from syncret.daemon.core.exports.cel import calls
 from syncret.daemon.core.exports.cel.messages import Checked, Evaluation, Result, Text
 from syncret.daemon.core.exports.problems import Failure
-from syncret.providers.errors import Malformed, OverBudget
+from syncret.providers.errors import Malformed, OverBudget, Unavailable
 from syncret.providers.work import Work
 
 A = TypeVar("A")
@@ -60,13 +60,28 @@ def _apart(
     work: Work,
 ) -> list[list[Checked] | list[Result] | Failure]:
     """The answers; one resource whose expressions end the process takes no other's answer with it."""
-    if not asked:
-        return []
+    if len(asked) > 1:
+        try:
+            return [*work.apart(_DOING, function, asked)]
+        except OverBudget:
+            if work.spent:
+                raise
+    return [_alone(function, each, work) for each in asked]
+
+
+def _alone(
+    function: Callable[[Sequence[A]], list[list[Checked]] | list[list[Result]]], asked: A, work: Work
+) -> list[Checked] | list[Result] | Failure:
+    """The answer for one resource: what takes too long then is its own, and not the start of a process."""
     try:
-        return [*work.apart(_DOING, function, asked)]
+        work.apart(_DOING, calls.check, ())
     except OverBudget as error:
         if work.spent:
             raise
-        if len(asked) == 1:
-            return [Failure("limit", str(error), error.hint)]
-    return [answer for each in asked for answer in _apart(function, [each], work)]
+        raise Unavailable(f"a worker process did not start in time: {error}") from None
+    try:
+        return work.apart(_DOING, function, [asked])[0]
+    except OverBudget as error:
+        if work.spent:
+            raise
+        return Failure("limit", str(error), error.hint)

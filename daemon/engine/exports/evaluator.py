@@ -21,8 +21,11 @@ from syncret.providers.work import Work
 A = TypeVar("A")
 R = TypeVar("R")
 
-AT_ONCE: Final = 50
-"""Resources of one call."""
+AT_ONCE: Final = 80
+"""Resources of one call: while the loop is busy, the way there and back takes 30 ms, however many they are.
+
+If a call ends its process, each is tried alone, which the steps of one budget must allow.
+"""
 
 LARGEST: Final = 4 * 2**20
 """Bytes of one call, unless one resource alone has more."""

@@ -2,8 +2,8 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import Final, TypeVar
 
 import pytest
 
@@ -12,8 +12,10 @@ from syncret.daemon.core.exports.cel.messages import Evaluation, Result, Text
 from syncret.daemon.core.exports.evaluation import check_all, evaluate_all
 from syncret.daemon.core.exports.problems import Failure
 from syncret.daemon.engine.work import WorkLimits, WorkThreads
-from syncret.providers.errors import OverBudget
+from syncret.providers.errors import OverBudget, Unavailable
 from syncret.providers.work import Work
+
+T = TypeVar("T")
 
 GOOD: Final = Text(for_secret=False, source="'fine'")
 SLOW: Final = "self.l.map(x, self.l.map(y, self.l.map(z, x))).size() > 0 ? 'a' : 'b'"
@@ -170,3 +172,25 @@ def test_nothing_of_a_call_is_kept_for_the_next(threads: WorkThreads) -> None:
     first = Evaluation(b"{}", {"a": "one"}, (Text(for_secret=True, source="secret.a"),))
     second = Evaluation(b"{}", {}, (Text(for_secret=True, source="secret.a"),))
     assert kinds(evaluate_all([first, second], Work())) == [["one"], ["missing_key"]]
+
+
+class SlowStart(Work):
+    """Work whose processes take so long to start that the first call in each is ended."""
+
+    __slots__ = ("started",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started = False
+
+    def apart(self, doing: str, function: Callable[..., T], *arguments: object) -> T:
+        if not self.started:
+            self.started = True
+            raise OverBudget(f"{doing} took longer")
+        return super().apart(doing, function, *arguments)
+
+
+def test_the_start_of_a_process_is_no_verdict_on_expressions() -> None:
+    assert kinds(evaluate_all([evaluation("'a'"), evaluation("'b'")], SlowStart())) == [["a"], ["b"]]
+    with pytest.raises(Unavailable):
+        evaluate_all([evaluation("'a'")], SlowStart())
