@@ -95,7 +95,8 @@ async def _changes(
             ) as done:
                 done.raise_for_status()
                 begin = time.perf_counter()
-            return await answer - begin
+            ended: float = await answer
+            return ended - begin
 
         reading = asyncio.create_task(read())
         tasks: list[asyncio.Task[float]] = []

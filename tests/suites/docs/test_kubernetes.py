@@ -1,5 +1,7 @@
 """The rights on the page about clusters are those that are rendered for an installation."""
 
+from typing import Final
+
 from syncret.config.manifests.loader import load_bytes
 from syncret.config.meta import Document
 from syncret.daemon.install.installation import Installation
@@ -26,6 +28,10 @@ def without_labels(document: Document) -> Document:
     }
 
 
+EXPORTS: Final = {"syncret-exports", "syncret-exports-more"}
+"""Roles that the page about exports tells of."""
+
+
 def test_the_rights_of_the_page_are_those_of_an_installation() -> None:
     installation = Installation(image="r.example/s:1", namespace="external-secrets", replicas=2)
     account, *rights = shown()
@@ -34,4 +40,4 @@ def test_the_rights_of_the_page_are_those_of_an_installation() -> None:
     rendered = [without_labels(each) for each in render(installation, Registry()) if "Role" in each["kind"]]
     assert rights == [each for each in rendered if each["metadata"]["name"] in names]
     bound = {each["roleRef"]["name"] for each in rendered if "roleRef" in each}
-    assert bound <= names
+    assert bound <= names | EXPORTS

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from syncret.config.manifests.loader import load_bytes
-from syncret.config.meta import Document
+from syncret.config.meta import Document, member
 from syncret.daemon.cli.main import main
+from syncret.daemon.core.exports.owner import EXPORTED_BY
 from syncret.daemon.simulate.scenario import read_scenario
 from syncret.daemon.simulate.simulation import run_scenario
 from syncret.providers.registry import Registry
@@ -45,7 +46,12 @@ def test_a_scenario_of_a_page_runs(block: Block) -> None:
     last = _run(block.text)["steps"][-1]
 
     assert last["rejected"] == []
-    assert [each for each in last["objects"] if each["kind"] == "ExternalSecret"]
+    synced = [each for each in last["objects"] if each["kind"] == "ExternalSecret"]
+    assert synced or [each for each in last["objects"] if EXPORTED_BY in _labels(each)]
+
+
+def _labels(document: Document) -> Document:
+    return member(document, "metadata", "labels")
 
 
 def test_the_page_shows_what_comes_of_its_scenario(capsys: pytest.CaptureFixture[str]) -> None:
