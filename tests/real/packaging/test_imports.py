@@ -24,6 +24,7 @@ json.dump(files, sys.stdout)
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_loads_everything_loads_each_file_once() -> None:
     loaded = subprocess.run(
         [sys.executable, "-W", "error", "-c", LOAD_EVERYTHING],
