@@ -9,6 +9,7 @@ import pytest
 
 from syncret.providers.testing import ProviderSuite
 from tests.suites.providers import matrix
+from tests.suites.providers.rest_harness import RestHarness
 
 FILE: Final = "SYNCRET_PROVIDER_TABLE"
 
@@ -24,6 +25,19 @@ def _name(module: str, suite: str) -> str:
     """The provider and, where it has several faces, which one."""
     provider, face = module.removeprefix("test_"), suite.removeprefix("Test")
     return provider if face.lower() == provider else f"{provider} {face}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The suite of a manager with a REST API runs in `make conformance`; what is its own is tested apart."""
+    for item in items:
+        if _of_suite(item) is not None and _is_rest(item):
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.conformance)
+
+
+def _is_rest(item: pytest.Item) -> bool:
+    names = vars(item.module).values() if isinstance(item, pytest.Function) else ()
+    return any(isinstance(each, type) and issubclass(each, RestHarness) for each in names)
 
 
 @pytest.hookimpl(wrapper=True)
