@@ -3,6 +3,7 @@
 Nothing is kept: each run asks anew, and only for what the expressions use.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -50,6 +51,7 @@ class SecretSource:
         self._context = context
         self._stack = AsyncExitStack()
         self._readers: dict[int, SecretReader] = {}
+        self._opening = asyncio.Lock()
         self.calls: Counter[tuple[str, str]] = Counter()
         """By kind of resource and API, for metrics."""
 
@@ -77,9 +79,11 @@ class SecretSource:
         return Secrets(_used(values, names), [call.api for call in planned.calls])
 
     async def _call(self, apis: SecretApis, call: SecretCall, identity: CallIdentity) -> dict[str, str]:
-        reader = self._readers.get(id(apis))
-        if reader is None:
-            reader = self._readers[id(apis)] = await self._stack.enter_async_context(apis.open(self._context))
+        async with self._opening:  # one for all runs: its limits and logins are shared
+            reader = self._readers.get(id(apis))
+            if reader is None:
+                reader = await self._stack.enter_async_context(apis.open(self._context))
+                self._readers[id(apis)] = reader
         self.calls[identity.resource.kind, call.api] += 1
         found = await _waited_for(resources_lane(identity.resource.namespace), reader.read(call, identity))
         return {name: _text(name, value) for name, value in found.items()}
