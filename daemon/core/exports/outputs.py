@@ -155,7 +155,7 @@ class _Maker:
             self._fail(
                 expression.path, Failure("empty_output", message, "use `.?name.orValue(...)` with a default")
             )
-        made.data |= values
+        made.data |= sorted(values.items())  # the engine has them in another order each time
 
     def _named(self, keys: Sequence[str], expression: Expression) -> str:
         """Keys in a message: one that may be made of a secret is named only if the author wrote it."""

@@ -1,8 +1,8 @@
-"""Cases of dynamic exports: by calls of the core, and through `syncret evaluate` as a process."""
+"""Cases of dynamic exports: by calls of the core, and through `syncret evaluate`."""
 
 import json
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,7 +11,6 @@ from syncret.config.meta import Document, member
 from syncret.daemon.core.exports.export import export
 from syncret.providers.work import Work
 from tests.suites.corpus.runners.cases import Case
-from tests.suites.corpus.runners.commands import run
 from tests.suites.corpus.runners.comparing import knows, list_in, object_in
 
 NAME: Final = "out"
@@ -31,6 +30,14 @@ class Evaluated(NamedTuple):
     printed: str
 
 
+class Printed(NamedTuple):
+    """What a command left: its exit code, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
 def called(case: Case, work: Work) -> Evaluated:
     """The case as a call of the core, and the report that the command would make of it."""
     resource = _resource(case)
@@ -45,16 +52,16 @@ def called(case: Case, work: Work) -> Evaluated:
     return Evaluated(report, code, repr(found.problems))
 
 
-def commanded(case: Case, folder: Path) -> Evaluated | str:
-    """The case as a command; a text if it printed no report."""
+def commanded(case: Case, folder: Path, command: Callable[..., Printed]) -> Evaluated | str:
+    """The case as a command, run with these arguments; a text if it printed no report."""
     (folder / "resource.json").write_text(json.dumps(_resource(case)), encoding="utf-8")
     (folder / "secrets.json").write_text(json.dumps(case.body["secrets"]), encoding="utf-8")
     flags = ("-f", str(folder / "resource.json"), "--secrets", str(folder / "secrets.json"), "-o", "json")
-    done = run("evaluate", *flags, "--show-values")
+    done = command("evaluate", *flags, "--show-values")
     try:
-        return Evaluated(json.loads(done.stdout), done.returncode, done.stdout + done.stderr)
+        return Evaluated(json.loads(done.out), done.code, done.out + done.err)
     except ValueError:
-        return f"exit code {done.returncode}: {done.stderr}"
+        return f"exit code {done.code}: {done.err}"
 
 
 def _resource(case: Case) -> Document:

@@ -46,6 +46,13 @@ def test_an_object_belongs_to_its_resource() -> None:
     }
 
 
+def test_keys_of_a_map_are_in_order() -> None:
+    (made,) = exported(
+        mapped("{'g': 'x', 'c': 'x', 'a': 'x', 'h': 'x', 'b': 'x', 'e': 'x', 'd': 'x', 'f': 'x'}")
+    ).made
+    assert [*made.data] == [*"abcdefgh"]
+
+
 @pytest.mark.parametrize(
     ("entries", "expected"),
     [
