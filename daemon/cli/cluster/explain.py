@@ -10,9 +10,10 @@ import msgspec
 from syncret.config.durations import format_duration
 from syncret.config.manifests.references import Reference, references
 from syncret.config.meta import Document, ObjectRef, member
-from syncret.config.resources.kinds import CONFIG_MAP, SECRET, role_of
+from syncret.config.resources.kinds import CONFIG_MAP, SECRET, is_shown, role_of
 from syncret.config.settings import Settings
 from syncret.daemon.cli.cluster.asking import ask, found, named, warnings
+from syncret.daemon.cli.cluster.exports import explain_exports_of
 from syncret.daemon.cli.cluster.knowledge import due, failures, last_error
 from syncret.daemon.cli.cluster.pods import command_for
 from syncret.daemon.cli.daemon_client import Answer
@@ -38,17 +39,10 @@ def explanation(options: Namespace) -> Answer:
 
 async def _explained(cluster: UserCluster, settings: Settings, stored: StoredObject) -> Answer:
     events = (await cluster.events(of=stored.ref)).get(stored.ref, ())
-    error = last_error(stored, events)
-    known = _known(stored, settings, events, error)
-    try:
-        told = explain(stored.document, known)
-    except msgspec.ValidationError as malformed:
-        answer = _malformed(stored, str(malformed))
-    else:
-        attempt = _attempt(stored, error, settings)
-        if attempt is not None:
-            told = msgspec.structs.replace(told, next=attempt)
-        answer = msgspec.to_builtins(told)
+    if is_shown(stored.ref.group_kind):
+        answer = _answer(stored, settings, events)
+    else:  # of another operator
+        answer = msgspec.to_builtins(await explain_exports_of(cluster, stored, events))
     notes = [note async for note in _notes(cluster, stored)]
     where = await command_for(cluster, settings, stored.ref)
     return {
@@ -58,6 +52,19 @@ async def _explained(cluster: UserCluster, settings: Settings, stored: StoredObj
         "process": {"unknown": "queue, retries and budgets are known to the process alone", **where},
         "problems": warnings(cluster.denied),
     }
+
+
+def _answer(stored: StoredObject, settings: Settings, events: Sequence[ClusterEvent]) -> Answer:
+    error = last_error(stored, events)
+    try:
+        told = explain(stored.document, _known(stored, settings, events, error))
+    except msgspec.ValidationError as malformed:
+        return _malformed(stored, str(malformed))
+    attempt = _attempt(stored, error, settings)
+    if attempt is not None:
+        told = msgspec.structs.replace(told, next=attempt)
+    answer: Answer = msgspec.to_builtins(told)
+    return answer
 
 
 def _known(

@@ -85,6 +85,9 @@ def _check(stored: StoredObject, kind: Kind | None, *, waits: bool) -> None:
     if role == "store" and waits:
         hint = "leave --wait out; `syncret status` shows what became of it"
         raise CommandError(f"{stored.ref}: a store has no refreshTime to wait for", hint=hint, code=INVALID)
+    if kind is None and waits:
+        hint = "leave --wait out; `syncret explain --kubernetes` shows what became of it"
+        raise CommandError(f"{stored.ref}: exports have no refreshTime to wait for", hint=hint, code=INVALID)
     if role == "sync":
         try:
             check_policy(stored.as_type(ExternalSecret))

@@ -16,6 +16,9 @@ from syncret.daemon.core.ownership import MANAGED, Refusal
 from syncret.daemon.core.plan.actions import DELETED, Action, Event, Verb
 from syncret.daemon.core.secret import managed_keys
 
+EXPORTED: Final = "Exported"
+"""The reason of an event that tells of a write."""
+
 _MARKS: Final = ("labels", "annotations")
 
 
@@ -38,10 +41,10 @@ def write(owner: Owner, made: Made, found: Document | None, *, is_shared: bool) 
         )
     desired = _desired(owner, made, found, is_shared=is_shared)
     if found is None:
-        return _action(owner, Verb.CREATE, ref, desired, None, Event("Exported", f"created {_named(ref)}"))
+        return _action(owner, Verb.CREATE, ref, desired, None, Event(EXPORTED, f"created {_named(ref)}"))
     if desired == found:
         return None
-    return _action(owner, Verb.UPDATE, ref, desired, found, Event("Exported", f"updated {_named(ref)}"))
+    return _action(owner, Verb.UPDATE, ref, desired, found, Event(EXPORTED, f"updated {_named(ref)}"))
 
 
 def prune(owner: Owner, ref: ObjectRef, found: Document) -> Action | None:
@@ -56,7 +59,7 @@ def prune(owner: Owner, ref: ObjectRef, found: Document) -> Action | None:
     if not left.get("data") and not left.get("binaryData"):
         return _action(owner, Verb.DELETE, ref, None, found, Event(DELETED, f"deleted {_named(ref)}"))
     return _action(
-        owner, Verb.UPDATE, ref, _without_empty(left), found, Event("Exported", f"updated {_named(ref)}")
+        owner, Verb.UPDATE, ref, _without_empty(left), found, Event(EXPORTED, f"updated {_named(ref)}")
     )
 
 

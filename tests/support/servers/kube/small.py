@@ -28,7 +28,9 @@ class Written(NamedTuple):
 class SmallApi:
     """Objects by their path. Rights are verbs and plurals: `list secretstores`."""
 
-    def __init__(self, *documents: Document) -> None:
+    def __init__(self, *documents: Document, others: Iterable[Kind] = ()) -> None:
+        """`others`: kinds of other operators that are served, too."""
+        self._kinds = (*KINDS, *others)
         self.objects: dict[str, Document] = {}
         self.denied: set[str] = set()
         self.refused: dict[str, str] = {}
@@ -43,15 +45,18 @@ class SmallApi:
         metadata: Document = {"uid": "u", "resourceVersion": "5", "generation": 1, **document["metadata"]}
         self.objects[self._path(document)] = {**document, "metadata": metadata}
 
-    @staticmethod
-    def _path(document: Document) -> str:
+    def _path(self, document: Document) -> str:
         ref = ref_of(document)
-        kind = next(each for each in KINDS if each.group_kind == ref.group_kind)
+        kind = next(each for each in self._kinds if each.group_kind == ref.group_kind)
         return f"{collection(kind, ref.namespace)}/{ref.name}"
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         path = request.path
-        for group_version, kinds in _served().items():
+        for kind in self._kinds:
+            if path == f"/apis/{kind.group}":
+                version = {"groupVersion": kind.api_version, "version": kind.versions[0]}
+                return web.json_response({"preferredVersion": version, "versions": [version]})
+        for group_version, kinds in _served(self._kinds).items():
             if path == group_version:
                 return web.json_response({"resources": [*_listed(kinds)]})
             if path.startswith(f"{group_version}/"):
@@ -137,9 +142,9 @@ def with_condition(document: Document, message: str, *, status: str = "False") -
     return {**document, "status": {**member(document, "status"), "conditions": [condition]}}
 
 
-def _served() -> dict[str, list[Kind]]:
+def _served(all_kinds: Iterable[Kind]) -> dict[str, list[Kind]]:
     found: dict[str, list[Kind]] = {}
-    for kind in KINDS:
+    for kind in all_kinds:
         for version in kind.versions[:1]:
             root = f"/apis/{kind.group}/{version}" if kind.group else f"/api/{version}"
             found.setdefault(root, []).append(kind)

@@ -9,7 +9,10 @@ import pytest
 import yaml
 
 from syncret.config.meta import Document
+from syncret.config.resources.kinds import Kind
 from syncret.daemon.cli.main import main
+from syncret.daemon.core.exports.objects import EXPORTED
+from syncret.daemon.core.exports.verdict import FAILED
 from tests.support.servers.kube.small import SmallApi, event, with_condition
 
 API = "external-secrets.io/v1"
@@ -39,6 +42,15 @@ READY = with_condition(STORE, "store validated", status="True")
 LOGIN = {"tokenSecretRef": {"name": "login", "key": "token"}}
 VAULT = named("SecretStore", "v", {"provider": {"vault": {"server": "https://v", "auth": LOGIN}}})
 LOST = with_condition(wanting("lost"), "no: gone")
+REDIS = Kind(group="cache.azure.com", kind="Redis", role="record", versions=("v1",))
+CACHE: Document = {
+    "apiVersion": REDIS.api_version,
+    "kind": "Redis",
+    "metadata": {"name": "cache", "namespace": "shop"},
+    "spec": {"operatorSpec": {"dynamicSecrets": [{"name": "o", "key": "k", "value": "secret.primaryKey"}]}},
+}
+OUTPUT: Document = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "o", "namespace": "shop"}}
+CACHE_NAME = "Redis.cache.azure.com/cache"
 
 
 class Person:
@@ -72,7 +84,7 @@ class Person:
 
 @pytest.fixture
 def person(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Person:
-    api = SmallApi(READY, VAULT, LOST, wanting("new"))
+    api = SmallApi(READY, VAULT, LOST, wanting("new"), others=[REDIS])
     api.events.append(event(LOST, "no: spec.data[0]: gone (make it)"))
     return Person(api, tmp_path, capsys)
 
@@ -135,6 +147,39 @@ async def test_an_object_that_no_model_can_read_is_explained(person: Person) -> 
     document = await person.json("explain", "es/odd")
     assert document["message"].startswith("it cannot be read")
     assert (await person.json("status", "odd"))["objects"][0]["nextDue"] is None
+
+
+async def test_exports_of_a_resource_of_another_operator_are_explained(person: Person) -> None:
+    person.api.add(CACHE)
+    document = await person.json("explain", CACHE_NAME)
+    assert (document["ready"], document["message"]) == (
+        "Unknown",
+        "Secret o is missing, and no event says why",
+    )
+    assert document["notes"] == ["exports to Secret o"]
+    person.api.add(OUTPUT)
+    assert (await person.json("explain", CACHE_NAME))["ready"] == "True"
+    person.api.events[:] = [event(CACHE, "no key primaryKey", reason=FAILED)]
+    document = await person.json("explain", CACHE_NAME)
+    assert (document["ready"], document["lastError"]["message"]) == ("False", "no key primaryKey")
+    person.api.events[:] = [event(CACHE, "updated Secret o", reason=EXPORTED, kind="Normal")]
+    assert (await person.json("explain", CACHE_NAME))["ready"] == "True"
+
+
+async def test_exports_that_are_refused_are_explained(person: Person) -> None:
+    person.api.add({**CACHE, "spec": {"operatorSpec": {"dynamicSecrets": [{"key": "k", "value": "'a'"}]}}})
+    document = await person.json("explain", CACHE_NAME)
+    assert document["ready"] == "False"
+    assert document["message"].startswith("operatorSpec.dynamicSecrets[0]")
+
+
+async def test_exports_are_refreshed_by_an_annotation_and_not_waited_for(person: Person) -> None:
+    person.api.add(CACHE)
+    assert (await person.ask("refresh", CACHE_NAME))[0] == 0
+    (written,) = person.api.written
+    assert [*written.body["metadata"]["annotations"]] == ["force-sync"]
+    code, _, err = await person.ask("refresh", CACHE_NAME, "--wait")
+    assert (code, "leave --wait out" in err) == (2, True)
 
 
 async def test_a_refresh_is_one_annotation(person: Person) -> None:
