@@ -11,10 +11,12 @@ arguments or the environment of a process; it starts when it is first needed, an
 
 import os
 import resource
+import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -32,6 +34,9 @@ MEMORY: Final = 512 * 2**20
 """Bytes of address space that one process may have; Python and the libraries take a hundred million."""
 
 _LENGTH: Final = 8
+_PART: Final = 1 << 16
+"""Bytes that are read at once: what a pipe holds."""
+
 _GRACE: Final = 5
 """Seconds after which the kernel ends a process that the daemon should have ended."""
 
@@ -150,45 +155,51 @@ class _Worker:
     def __init__(self, memory: int) -> None:
         self._process = subprocess.Popen(  # noqa: S603  # this Python, and a constant
             [sys.executable, "-s", "-P", "-c", _BOOT],
+            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             start_new_session=True,  # Ctrl-C is for the daemon
         )
-        self._greeting = msgspec.json.encode(sys.path) + b"\n" + memory.to_bytes(_LENGTH)
-        self._is_late = False
-        self._is_ended = False
-
-    def call(self, request: bytes, seconds: float) -> bytes:
-        """The answer. Raises WorkerError if there is none."""
-        timer = threading.Timer(seconds, self._expire)
-        timer.daemon = True
-        if seconds:
-            timer.start()
-        try:
-            return self._exchange(request)
-        except (OSError, EOFError):
-            if self._is_late:
-                raise OutOfTime from None
-            if self._is_ended:
-                raise _stopping() from None
-            raise OutOfMemory from None  # the kernel ended it, or a library that had no memory left
-        finally:
-            timer.cancel()
-
-    def _exchange(self, request: bytes) -> bytes:
         to, back = self._process.stdin, self._process.stdout
         if to is None or back is None:
             raise AssertionError("a worker process has both pipes")
-        to.write(self._greeting)
-        self._greeting = b""
-        _write(to, request)
-        return _read(back)
+        self._to, self._back = to.fileno(), back.fileno()
+        os.set_blocking(self._to, False)  # a process that reads nothing holds up no thread
+        self._greeting = msgspec.json.encode(sys.path) + b"\n" + memory.to_bytes(_LENGTH)
+        self._is_ended = False
 
-    def _expire(self) -> None:
-        self._is_late = True
-        self._process.kill()
+    def call(self, request: bytes, seconds: float) -> bytes:
+        """The answer. Raises WorkerError if there is none; the process may be at it still."""
+        until = time.monotonic() + seconds if seconds else None
+        try:
+            self._send(self._greeting, until)
+            self._greeting = b""
+            self._send(len(request).to_bytes(_LENGTH), until)
+            self._send(request, until)
+            return self._receive(int.from_bytes(self._receive(_LENGTH, until)), until)
+        except (OSError, EOFError):
+            if self._is_ended:
+                raise _stopping() from None
+            raise OutOfMemory from None  # the kernel ended it, or a library that had no memory left
+
+    def _send(self, content: bytes, until: float | None) -> None:
+        left = memoryview(content)
+        while left:
+            _wait(self._to, select.POLLOUT, until)
+            left = left[os.write(self._to, left) :]
+
+    def _receive(self, count: int, until: float | None) -> bytes:
+        """So many bytes. Raises EOFError if the other end is gone."""
+        content = bytearray()
+        while len(content) < count:
+            _wait(self._back, select.POLLIN, until)
+            part = os.read(self._back, min(count - len(content), _PART))
+            if not part:
+                raise EOFError
+            content += part
+        return bytes(content)
 
     def kill(self) -> None:
         """End it while a call waits for its answer: that fails."""
@@ -201,8 +212,18 @@ class _Worker:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what was not sent is of no interest
-                    pipe.close()
+                pipe.close()
+
+
+def _wait(pipe: int, event: int, until: float | None) -> None:
+    """Return once the pipe is ready, or its other end gone. Raises OutOfTime.
+
+    A timer would be one more thread for each call, and the event loop would wait for each turn of it.
+    """
+    poll = select.poll()
+    poll.register(pipe, event)
+    if not poll.poll(None if until is None else max(0.0, until - time.monotonic()) * 1000):
+        raise OutOfTime
 
 
 def _stopping() -> WorkerError:

@@ -56,6 +56,24 @@ def test_what_takes_too_long_ends(processes: WorkerProcesses) -> None:
     assert processes.call(ENOUGH, os.getpid) != pid
 
 
+def test_a_call_starts_no_thread(processes: WorkerProcesses, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(threading.Thread, "start")
+    assert processes.call(ENOUGH, operator.add, 1, 2) == 3
+
+
+def test_large_arguments_and_results(processes: WorkerProcesses) -> None:
+    large = os.urandom(5 * 2**20)
+    assert processes.call(ENOUGH, operator.add, large, b"a") == large + b"a"
+
+
+def test_a_process_that_reads_nothing_ends_by_its_deadline(processes: WorkerProcesses) -> None:
+    pid = processes.call(ENOUGH, os.getpid)
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(OutOfTime):
+        processes.call(0.05, len, bytes(5 * 2**20))
+    assert not is_running(pid)
+
+
 def test_what_takes_too_much_memory_fails() -> None:
     processes = WorkerProcesses(memory=256 * 2**20)
     try:
