@@ -93,6 +93,7 @@ class Delivering:
             keep=self.spec.on_failure == "keep",
         )
         self._proves = tells and self.spec.healthy is not None
+        self._leaves_out = not tells and bool(self.spec.reload or self.spec.healthy)
         self._targets: Sequence[WantedTarget] = ()
         self._host = HostTargets(())
 
@@ -161,6 +162,8 @@ class Delivering:
             row.reason not in (Reason.DELIVERED, Reason.RELOAD_FAILED, Reason.UNHEALTHY)
         )
         message = f"set {number} {said}" + (f": {self.problem}" if self.problem else "")
+        if self._leaves_out and row.reason is Reason.DELIVERED:
+            message += "; one pass within a container tells and proves nothing"
         before = find(self.status.conditions)
         if before is not None and before.reason == row.reason and not self.problem and row.rejected:
             return None  # it was said with the reason, which only the run that failed knows
