@@ -27,12 +27,12 @@ from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import digest_key, open_home, open_reviews
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.cluster_metrics import WriteStats
-from syncret.daemon.ops.event_log import EngineLogger, EventLogger, log_deletion
 from syncret.daemon.ops.failures import count_failing, invalid_manifests
+from syncret.daemon.ops.logs.events import EngineLogger, EventLogger, log_deletion
+from syncret.daemon.ops.logs.repeats import Repeats, counted
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.pass_recorder import PassRecorder
-from syncret.daemon.ops.repeats import Repeats, counted
 from syncret.daemon.ops.view import Service, View
 from syncret.daemon.process import trim_memory
 from syncret.daemon.signals import Requested, Signals

@@ -22,7 +22,7 @@ from syncret.daemon.core.conditions import seconds
 from syncret.daemon.core.webhook_names import COMPONENT, CONFIGURATIONS, CRDS, WEBHOOK, WEBHOOK_CONFIGURATION
 from syncret.daemon.homes.contract import Conflict, HomeError, Invalid, StoredObject
 from syncret.daemon.homes.kubernetes.api import METADATA_ONLY, ApiServer, NotAllowed
-from syncret.daemon.ops.repeats import Repeats, counted
+from syncret.daemon.ops.logs.repeats import Repeats, counted
 from syncret.providers.kit.http import json_body
 from syncret.providers.kit.kube.client import path_of
 

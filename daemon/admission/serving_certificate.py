@@ -18,7 +18,7 @@ from syncret.daemon.admission.rotation import valid_at
 from syncret.daemon.admission.tls import webhook_context
 from syncret.daemon.homes.contract import HomeError
 from syncret.daemon.homes.kubernetes.api import ApiServer
-from syncret.daemon.ops.repeats import Repeats, counted
+from syncret.daemon.ops.logs.repeats import Repeats, counted
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.kube.client import path_of
 

@@ -35,7 +35,7 @@ from syncret.daemon.operator.manager import ManagerReconciler, keep_manager
 from syncret.daemon.operator.metrics import OperatorMetrics
 from syncret.daemon.operator.reconciler import ConfigReconciler
 from syncret.daemon.ops import logs
-from syncret.daemon.ops.event_log import EngineLogger
+from syncret.daemon.ops.logs.events import EngineLogger
 from syncret.daemon.ops.version import version
 from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry

@@ -18,7 +18,7 @@ from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
 
 from syncret.daemon.descriptors import descriptors
-from syncret.daemon.ops.repeats import Repeats, counted
+from syncret.daemon.ops.logs.repeats import Repeats, counted
 
 REQUEST_WITHIN: Final = 10.0
 """Seconds in which a connection has to send its first request, or the next one."""

@@ -10,8 +10,8 @@ from syncret.config.meta import Document
 from syncret.daemon.app import EngineOverrides, run_engine
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import Home
-from syncret.daemon.ops.event_log import EngineLogger, EventLogger
-from syncret.daemon.ops.repeats import Repeats
+from syncret.daemon.ops.logs.events import EngineLogger, EventLogger
+from syncret.daemon.ops.logs.repeats import Repeats
 from syncret.providers.errors import Denied, SyncError, Unavailable
 from tests.unit.daemon.engine.life import Life, store, wanting
 from tests.unit.daemon.engine.support import settings

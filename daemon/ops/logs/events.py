@@ -12,7 +12,7 @@ from syncret.daemon.core.plan.actions import DELETED
 from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.engine.observer import Call, NullObserver, Run
 from syncret.daemon.engine.reconciler import Failure
-from syncret.daemon.ops.repeats import Repeats, counted
+from syncret.daemon.ops.logs.repeats import Repeats, counted
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.kit.retry import Retry

@@ -8,8 +8,8 @@ from structlog.testing import capture_logs
 from syncret.config.meta import ObjectRef
 from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.homes.contract import StorageUnavailable
-from syncret.daemon.ops.event_log import FIRST_WARNINGS, EngineLogger, EventLogger
-from syncret.daemon.ops.repeats import Repeats
+from syncret.daemon.ops.logs.events import FIRST_WARNINGS, EngineLogger, EventLogger
+from syncret.daemon.ops.logs.repeats import Repeats
 from syncret.providers.contract import PushItem, Receiver, SecretBytes
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.ambient.rules import Verdict

@@ -25,7 +25,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.visible import has_colours, printable
 from syncret.daemon.homes.contract import HomeError
-from syncret.daemon.ops.repeats import Repeats, counted
+from syncret.daemon.ops.logs.repeats import Repeats, counted
 from syncret.providers.errors import SyncError
 
 LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from syncret.daemon.ops import repeats
-from syncret.daemon.ops.repeats import FIRST, LONGEST, VARIANTS, Repeats, counted
+from syncret.daemon.ops.logs import repeats
+from syncret.daemon.ops.logs.repeats import FIRST, LONGEST, VARIANTS, Repeats, counted
 
 
 class Clock:
