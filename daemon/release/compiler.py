@@ -14,7 +14,6 @@ from syncret.config.manifests.loader import LoadedDocument
 from syncret.config.meta import Document, is_object
 from syncret.daemon.core.constraints.rules import read_mapping
 from syncret.daemon.release.checks import Checked, check
-from syncret.daemon.release.deployment import deployment
 from syncret.daemon.release.dispatch import manifests_of
 from syncret.daemon.release.documents import NOWHERE, Documents, spec_of, told_apart
 from syncret.daemon.release.findings import Findings, Place, Reported
@@ -23,6 +22,7 @@ from syncret.daemon.release.leaves import LeafReader, is_sensitive
 from syncret.daemon.release.model import Failed, Field, Tag, Text
 from syncret.daemon.release.parsed import Parsed
 from syncret.daemon.release.platform import read_policy
+from syncret.daemon.release.pod.deployment import deployment
 from syncret.daemon.release.schema import Group, Malformed, Node, SchemaReader
 from syncret.daemon.release.unify import Unifier
 from syncret.providers.contract import SecretBytes

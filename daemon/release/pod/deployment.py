@@ -6,10 +6,10 @@ from syncret.daemon.release.checks import Checked
 from syncret.daemon.release.documents import spec_of
 from syncret.daemon.release.findings import Place
 from syncret.daemon.release.parsed import Parsed
-from syncret.daemon.release.references import References
+from syncret.daemon.release.pod.references import References
+from syncret.daemon.release.pod.volumes import Volumes
+from syncret.daemon.release.pod.wiring import Wiring, fields_by_label
 from syncret.daemon.release.schema import has_sensitive
-from syncret.daemon.release.volumes import Volumes
-from syncret.daemon.release.wiring import Wiring, fields_by_label
 
 
 def deployment(parsed: Parsed, checked: Checked) -> Document:

@@ -9,9 +9,9 @@ from syncret.daemon.release.dispatch import ref_of
 from syncret.daemon.release.findings import Findings, Place
 from syncret.daemon.release.groups import Group
 from syncret.daemon.release.model import Failed, Field
-from syncret.daemon.release.references import References
+from syncret.daemon.release.pod.references import References
+from syncret.daemon.release.pod.volumes import Volumes
 from syncret.daemon.release.schema import has_sensitive
-from syncret.daemon.release.volumes import Volumes
 
 _WAYS: Final = ("value", "from", "fieldRef", "resourceFieldRef")
 _PASSED: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {

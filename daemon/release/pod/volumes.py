@@ -10,7 +10,7 @@ from syncret.daemon.release.dispatch import HANDLERS, ref_of, variant_of
 from syncret.daemon.release.findings import Findings, Place
 from syncret.daemon.release.groups import Group
 from syncret.daemon.release.model import Field
-from syncret.daemon.release.references import References, Target
+from syncret.daemon.release.pod.references import References, Target
 
 _MEMBERS: Final = ("mountPath", "from", "subPath", "readOnly", "defaultMode")
 _TYPES: Final[Mapping[str, tuple[type, str]]] = {
