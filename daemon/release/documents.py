@@ -180,7 +180,7 @@ def _is_kind(given: Given, findings: Findings) -> bool:
     if spec is None and kind == RELEASE:
         return True
     if not is_object(spec):
-        findings.error(top.at("spec"), "must be a mapping")
+        findings.error(top.at("spec"), "must be a mapping", "write spec: {...}")
         return False
     findings.unknown(top.at("spec"), spec, _MEMBERS[kind])
     return _is_named(given, kind, findings)
@@ -202,7 +202,7 @@ def _is_named(given: Given, kind: str, findings: Findings) -> bool:
         return False
     namespace: Json = metadata.get("namespace")
     if namespace is not None and not is_name(namespace):
-        findings.error(place.at("namespace"), "must be the name of a namespace")
+        findings.error(place.at("namespace"), "must be the name of a namespace", "write namespace: shop")
         return False
     return True
 

@@ -196,5 +196,5 @@ def _settings(said: Document, keys: set[str], place: Place, findings: Findings) 
         hint = "declare a field with $dataKey: password"
         findings.error(place.at("type"), f"{kind} demands the keys username or password", hint)
     if not isinstance(immutable, bool):
-        findings.error(place.at("immutable"), "must be true or false")
+        findings.error(place.at("immutable"), "must be true or false", "write immutable: true")
     return Settings(kind, immutable is True)

@@ -66,6 +66,9 @@ def is_key(text: Json) -> bool:
     )
 
 
+_EXAMPLES: Final = {SECRET_NAME: "db-creds", DATA_KEY: "password"}
+
+
 class LeafReader:
     """Reads leaves with the constraints that have a name."""
 
@@ -102,7 +105,7 @@ class LeafReader:
         description = self._text(written, place)
         optional = written.get("$optional", False)
         if not isinstance(optional, bool):
-            errors.error(place.at("$optional"), "must be true or false")
+            errors.error(place.at("$optional"), "must be true or false", "write $optional: true")
         constraints = self._constraints(written, place)
         if fulfilled or constraints is None:
             return None
@@ -137,7 +140,9 @@ class LeafReader:
             if name not in suppressed:
                 self._findings.error(place.at(name), f"is missing: {what}", f"write {name}: ...")
         else:
-            hint = "" if isinstance(written[name], str) else "put it in quotes"
+            hint = (
+                f"write {name}: {_EXAMPLES[name]}" if isinstance(written[name], str) else "put it in quotes"
+            )
             self._findings.error(place.at(name), f"must be {what}", hint)
         return False
 

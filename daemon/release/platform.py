@@ -34,7 +34,7 @@ def read_policy(documents: Documents, findings: Findings, *, strict: bool) -> Po
     spec = spec_of(documents.platform)
     production = spec.get("production", False)
     if not isinstance(production, bool):
-        findings.error(documents.platform_at("production"), "must be true or false")
+        findings.error(documents.platform_at("production"), "must be true or false", "write production: true")
     default = "warn" if production is True else "allow"
     literals = _choice(documents, findings, "literals", _LITERALS, default)
     constraints = _choice(documents, findings, "constraints", _VERDICTS, "block")

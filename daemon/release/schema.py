@@ -129,7 +129,7 @@ class SchemaReader:
             return Malformed(place)
         optional = written.get("$optional", False)
         if not isinstance(optional, bool):
-            errors.error(place.at("$optional"), "must be true or false")
+            errors.error(place.at("$optional"), "must be true or false", "write $optional: true")
         is_optional = name.endswith(_OPTIONAL) or optional is True
         plain = Plain(place, name.removesuffix(_OPTIONAL), optional=is_optional)
         return self._with_choices(plain, written)
@@ -139,11 +139,17 @@ class SchemaReader:
         choices: Json = written.get("$oneOf", [])
         default: Json | UnsetType = written.get("$default", UNSET)
         if not is_list(choices) or ("$oneOf" in written and not choices):
-            errors.error(place.at("$oneOf"), "must be a list of values that is not empty")
+            errors.error(
+                place.at("$oneOf"), "must be a list of values that is not empty", "write $oneOf: [...]"
+            )
             return Malformed(place)
         wrong = [index for index, choice in enumerate(choices) if not holds(choice)]
         for index in wrong:
-            errors.error(place.at("$oneOf", index), f"is no {plain.type}")
+            errors.error(
+                place.at("$oneOf", index),
+                f"is no {plain.type}",
+                "write a value of the type, or correct $type",
+            )
         if default is UNSET or wrong:
             return Malformed(place) if wrong else Plain(place, plain.type, plain.optional, UNSET, (*choices,))
         problem = f"is no {plain.type}" if not holds(default) else ""
@@ -152,7 +158,7 @@ class SchemaReader:
         if has_sensitive(default):
             problem = "holds a sensitive field: a module is published and holds no values"
         if problem:
-            errors.error(place.at("$default"), problem)
+            errors.error(place.at("$default"), problem, "write a default that users could set, too")
             return Malformed(place)
         return Plain(place, plain.type, plain.optional, default, (*choices,))
 

@@ -47,7 +47,8 @@ class Unifier:
     def _group(self, node: Group, value: Json, place: Place, label: str) -> Tree:
         if value is not None and not is_object(value):
             names = ", ".join(node.members)
-            self.findings.error(place, "must be a mapping", f"its fields are {names}" if names else "")
+            hint = f"its fields are {names}" if names else "write {}"
+            self.findings.error(place, "must be a mapping", hint)
             return Broken()
         values: Document = value or {}
         suppressed = self.findings.unknown(place, values, node.members, what="field")

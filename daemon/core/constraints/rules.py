@@ -49,6 +49,7 @@ class _Kind(NamedTuple):
 
     mistake: Callable[[Json, Work], str]
     holds: Callable[[str, Json, Work], bool]
+    example: str
 
 
 def read_constraints(
@@ -86,7 +87,7 @@ def read_mapping(mapping: Document, work: Work) -> Iterator[Problem]:
         if kind is None:
             yield _malformed(f"there is no constraint {name}", did_you_mean(name, list(_KINDS)))
         elif mistake := kind.mistake(wanted, work):
-            yield _malformed(f"{name} {mistake}", "")
+            yield _malformed(f"{name} {mistake}", f"write {{{name}: {kind.example}}}")
 
 
 def _malformed(message: str, hint: str) -> Problem:
@@ -185,14 +186,14 @@ def _follows(value: str, wanted: Json, work: Work) -> bool:
 
 
 _KINDS: Final[Mapping[str, _Kind]] = {
-    "minRunes": _Kind(_count_mistake, _is_long_enough),
-    "maxRunes": _Kind(_count_mistake, _is_short_enough),
-    "pattern": _Kind(_pattern_mistake, _matches),
-    "format": _Kind(_format_mistake, _has_format),
-    "oneOf": _Kind(_choices_mistake, _is_chosen),
-    "min": _Kind(_limit_mistake, _at_least),
-    "max": _Kind(_limit_mistake, _at_most),
-    "cel": _Kind(_cel_mistake, _follows),
+    "minRunes": _Kind(_count_mistake, _is_long_enough, "12"),
+    "maxRunes": _Kind(_count_mistake, _is_short_enough, "64"),
+    "pattern": _Kind(_pattern_mistake, _matches, "'[0-9]'"),
+    "format": _Kind(_format_mistake, _has_format, "pem"),
+    "oneOf": _Kind(_choices_mistake, _is_chosen, "[a, b]"),
+    "min": _Kind(_limit_mistake, _at_least, "1024"),
+    "max": _Kind(_limit_mistake, _at_most, "65535"),
+    "cel": _Kind(_cel_mistake, _follows, "size(value) > 8"),
 }
 
 

@@ -45,7 +45,7 @@ def deployment(parsed: Parsed, checked: Checked) -> Document:
     replicas: Json = spec.get("replicas")
     if replicas is not None:
         if not isinstance(replicas, int) or isinstance(replicas, bool) or replicas < 0:
-            findings.error(top.at("replicas"), "must be a number of pods")
+            findings.error(top.at("replicas"), "must be a number of pods", "write replicas: 2")
         made_spec = {"replicas": replicas, **made_spec}
     return {
         "apiVersion": "apps/v1",

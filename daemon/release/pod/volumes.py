@@ -48,7 +48,7 @@ class Volumes:
         self._mounted: dict[str, _Mounted] = {}
         self._made: dict[str, Document] = {}
         if written is not None and not is_list(written):
-            findings.error(place, "must be a list of volumes")
+            findings.error(place, "must be a list of volumes", "write [{name: ..., emptyDir: {}}]")
             return
         for index, volume in enumerate(written or ()):
             if is_object(volume) and isinstance(volume.get("name"), str):
@@ -106,7 +106,7 @@ class Volumes:
         for name, (kind, what) in _TYPES.items():
             value: Json = written.get(name)
             if name in written and (type(value) is not kind) and not (name == "mountPath" and not value):
-                errors.error(place.at(name), f"must be {what}")
+                errors.error(place.at(name), f"must be {what}", "correct it, or leave it out")
                 is_good = False
         return is_good and "mountPath" in written
 

@@ -47,7 +47,9 @@ class Wiring:
             self._findings.error(place, "must be a mapping", "write {image: ...}")
             return {}
         if written.get("name", name) != name:
-            self._findings.error(place.at("name"), f"differs from the name {name} that it stands under")
+            self._findings.error(
+                place.at("name"), f"differs from the name {name} that it stands under", "leave it out"
+            )
         made: Document = {"name": name}
         for member, value in written.items():
             at = place.at(member)
@@ -88,7 +90,9 @@ class Wiring:
                 errors.error(place, told, f"write exactly one of {', '.join(_WAYS)}")
             return None
         if said.get("name", name) != name:
-            errors.error(place.at("name"), f"differs from the name {name} that it stands under")
+            errors.error(
+                place.at("name"), f"differs from the name {name} that it stands under", "leave it out"
+            )
         way = ways[0]
         if way == "value":
             text = self._text(said["value"], place.at("value"))

@@ -116,6 +116,7 @@ def test_damaged_documents_end_in_problems(seed: int) -> None:
         failed = any(problem.fatal for _, problem in problems)
         assert failed == (not result.items), documents
         assert all(problem.line for _, problem in problems if problem.path), documents
+        assert all(problem.hint for _, problem in problems if problem.message != "nobody answers"), problems
         told_of = json.dumps(report(parsed, result, show_values=False))
         module = declared(loaded)
         Linter(module.findings).check(module.config, None)
