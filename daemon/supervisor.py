@@ -24,7 +24,7 @@ from syncret.daemon.engine.observer import ObserverGroup
 from syncret.daemon.engine.sessions.shared_client import CLOSE_WITHIN
 from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
-from syncret.daemon.homes.opening import digest_key, open_home, open_reviews
+from syncret.daemon.homes.opening import digest_key, open_home, open_reviews, releases_of
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.cluster_metrics import WriteStats
 from syncret.daemon.ops.failures import count_failing, invalid_manifests
@@ -175,6 +175,7 @@ class Supervisor:
                 recorder=recorder,
                 cluster=None if settings.is_sidecar else cluster,
                 observing=observing,
+                releases=lambda: releases_of(home),
                 reviews=reviews,
             )
             problems.view = view

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.switches import not_watched
@@ -11,6 +12,9 @@ from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.reviews import Reviews
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.providers.registry import Registry
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
 
 
 def open_home(
@@ -77,3 +81,9 @@ def open_reviews(settings: Settings) -> AbstractAsyncContextManager[Reviews | No
     from syncret.daemon.homes.kubernetes.opening import own_access, token_reviews  # as above
 
     return token_reviews(own_access(settings.kubeconfig, settings.context, os.environ))
+
+
+def releases_of(home: Home) -> "Sequence[HostedRelease]":
+    """The releases that a host renders; none of a home that is no host's."""
+    found: Sequence[HostedRelease] = getattr(home, "releases", ())
+    return found

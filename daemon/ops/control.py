@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
+from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import is_shown
 from syncret.config.settings import Settings
 from syncret.daemon.core.explain.explain import (
@@ -172,9 +173,19 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
         server=controllers.context.sessions.waits_for(ref),
         held=tuple(str(each) for each in engine.held_back(ref)),
         noted=controllers.context.memory.notes(ref),
+        released=_released(view, ref),
         receivers=tuple(verdicts_of(document, view.registry, Rules.of(view.settings, os.environ))),
     )
     return explain(document, known) if is_shown(ref.group_kind) else explain_exports(ref, known)
+
+
+def _released(view: View, ref: ObjectRef) -> tuple[str, ...]:
+    """Which sensitive fields of releases an object is made for."""
+    if not view.releases():
+        return ()
+    from syncret.daemon.ops.releases import notes  # few hosts have any
+
+    return tuple(notes(view, ref))
 
 
 @web.middleware

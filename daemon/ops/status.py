@@ -191,6 +191,12 @@ async def pieces(view: View) -> AsyncGenerator[bytes, None]:
     yield b'],"objects":['
     async for piece in _rows(view.running, [kind for kind in SHOWN_ON_HOST if kind.role != "store"], invalid):
         yield piece
+    yield b'],"releases":['
+    if view.releases():
+        from syncret.daemon.ops import releases  # few hosts have any
+
+        async for piece in releases.pieces(view):
+            yield piece
     yield b"]}\n"
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mappin
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 from prometheus_client import CollectorRegistry
@@ -22,6 +22,9 @@ from syncret.daemon.homes.contract import HomeProblem, StoredObject
 from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.registry import Registry
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
 
 
 class Clock(Protocol):
@@ -171,6 +174,8 @@ class View:
     health_address: str = ""
     """That of the server for probes alone."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)
+    releases: "Callable[[], Sequence[HostedRelease]]" = tuple
+    """The releases among the manifests of a host."""
     recorder: PassRecorder = field(default_factory=PassRecorder)
     """What the first pass wrote."""
 
@@ -222,8 +227,13 @@ class ObjectView(msgspec.Struct, frozen=True):
     @property
     def violates(self) -> bool:
         """Whether what was fetched for it violates its constraints."""
-        found = (each for each in self.status.conditions if each.type == CONSTRAINTS_SATISFIED)
-        return any(each.status == "False" for each in found)
+        condition = self.constraints_condition
+        return condition is not None and condition.status == "False"
+
+    @property
+    def constraints_condition(self) -> Condition | None:
+        """The condition of the constraints on what is fetched for it; None if there are none."""
+        return next((each for each in self.status.conditions if each.type == CONSTRAINTS_SATISFIED), None)
 
     @property
     def good_since(self) -> float | None:

@@ -3,6 +3,7 @@
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from syncret.config.visible import printable
@@ -24,6 +25,15 @@ UNREACHABLE: Final = Verdict(0, "unreachable", Style.BAD)
 """Of a store that was ready when it was probed, and does not answer now."""
 INVALID: Final = Verdict(0, "invalid", Style.BAD)
 """Of an object whose newest manifest has no effect; the last valid version is in force."""
+FIELDS: Final = (
+    Column("RELEASE", "flexible", "middle"),
+    Column("FIELD", "flexible", "middle"),
+    Column("VARIANT"),
+    Column("AGE"),
+    Column("CONSTRAINTS", is_verdict=True),
+    Column("FROM", "message"),
+)
+"""The sensitive fields of releases."""
 MORE: Final = (Column("MANIFEST", "detail"), Column("REMEDY", "detail"))
 
 
@@ -33,6 +43,8 @@ def run(options: Namespace) -> int:
         answer = _answer(options)
         for group in ("stores", "objects"):
             answer[group] = [each for each in answer[group] if _wanted(each, options)]
+        if "releases" in answer:  # a daemon's
+            answer["releases"] = list(_releases(answer["releases"], options))
         _check_names(answer, options)
     except CommandError as refusal:
         return refusal.report()
@@ -59,7 +71,8 @@ def _check_names(answer: Answer, options: Namespace) -> None:
     """Raise CommandError for a name that no object has; those that are in order may be left out."""
     if options.failing:
         return
-    shown = [*answer["stores"], *answer["objects"]]
+    releases = ({**each, "kind": "Release"} for each in answer.get("releases", ()))
+    shown = [*answer["stores"], *answer["objects"], *releases]
     for name in options.names:
         if not any(_is_named(each, name) for each in shown):
             hint = "is it in another namespace? see -n" if options.kubernetes else ""
@@ -75,6 +88,21 @@ def _words(kind: str) -> tuple[str, ...]:
     """What a kind may be called: to import the table of kinds would take longer than to ask the daemon."""
     word = kind.lower()
     return word, f"{word}s", "".join(filter(str.isupper, kind)).lower()
+
+
+def _releases(releases: Sequence[Answer], options: Namespace) -> Iterator[Answer]:
+    """The releases that are asked for; where failures are, with the fields that have one."""
+    for each in releases:
+        is_named = not options.names or any(
+            _is_named({**each, "kind": "Release"}, name) for name in options.names
+        )
+        fields = [field for field in each["secrets"] if not options.failing or _is_violated(field)]
+        if is_named and fields and options.namespace in {None, each["namespace"]}:
+            yield {**each, "secrets": fields}
+
+
+def _is_violated(field: Answer) -> bool:
+    return bool(field["constraints"] == "violated")
 
 
 def _wanted(each: Answer, options: Namespace) -> bool:
@@ -113,12 +141,43 @@ def _print(answer: Answer, now: float, options: Namespace) -> None:
         if options.failing or place or options.kubernetes:
             sys.stdout.write("\n")
             print_text(sys.stdout, printable(what + place))
+    _print_releases(answer.get("releases", ()), now)
     for problem in answer["problems"]:
         place = f"{problem['file']}:{problem['line']}" if problem["line"] else problem["file"]
         hint = f" ({problem['hint']})" if problem.get("hint") else ""
         line = f"{place}: {problem['severity']}: {_text(problem)}{hint}"
         sys.stdout.write("\n")
         print_text(sys.stdout, printable(line))
+
+
+def _print_releases(releases: Sequence[Answer], now: float) -> None:
+    """A table of the sensitive fields of releases, if there are any."""
+    rows = [
+        Row(
+            (
+                f"{release['namespace']}/{release['name']}",
+                field["path"],
+                field["variant"],
+                age(field["lastGood"], now),
+                field["constraints"],
+                _origin(field["from"]),
+            ),
+            Style.BAD if _is_violated(field) else Style.PLAIN,
+        )
+        for release in releases
+        for field in release["secrets"]
+    ]
+    if rows:
+        sys.stdout.write("\n")
+        print_table(FIELDS, rows, full=True)
+
+
+def _origin(origin: Answer | None) -> str:
+    """Where a value is from, on one line."""
+    if origin is None:
+        return "-"
+    parts = (origin.get(name) for name in ("manifest", "store", "path", "remoteKey"))
+    return " ".join(part for part in parts if part)
 
 
 def _head(answer: Answer) -> str:

@@ -19,6 +19,9 @@ NOT_FETCHED: Final = "NotFetched"
 _STATUSES: Final = {SATISFIED: "True", VIOLATED: "False", NOT_FETCHED: "Unknown"}
 
 
+_VIOLATED: Final = "violated: "
+
+
 class Verdict(NamedTuple):
     """What the values of a fetch came to; the message names keys and constraints, and never tells a value."""
 
@@ -26,6 +29,17 @@ class Verdict(NamedTuple):
     message: str
     is_blocked: bool = False
     """Whether nothing may be written."""
+
+
+def violation(violated: Mapping[str, str]) -> str:
+    """The message of a verdict: the first violated constraint of each key."""
+    return _VIOLATED + ", ".join(f"{key}: {name}" for key, name in violated.items())
+
+
+def violated_keys(message: str) -> frozenset[str]:
+    """The keys that such a message names."""
+    told = message.removeprefix(_VIOLATED) if message.startswith(_VIOLATED) else ""
+    return frozenset(each.rpartition(": ")[0] for each in told.split(", ") if each)
 
 
 def judged(annotations: Mapping[str, str], values: Mapping[str, bytes], work: Work) -> Verdict | None:

@@ -60,6 +60,8 @@ class ExplainInput(NamedTuple):
     """What its last run would have written, if the daemon only observes."""
     noted: tuple[str, ...] = ()
     """What its last run found out, and no status tells."""
+    released: tuple[str, ...] = ()
+    """Which sensitive fields of releases it is made for."""
     receivers: tuple[Verdict, ...] = ()
     """Where a store has the daemon's own identity sent to."""
 
@@ -135,6 +137,7 @@ def explain(document: Document, known: ExplainInput) -> Explanation:
         notes=(
             *_invalid_notes(known),
             *notes,
+            *known.released,
             *(f"observed only, would be written: {each}" for each in known.held),
         ),
         last_error=LastError(at=stamp(error[0]), message=error[1], hint=error[2]) if error else None,

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import msgspec
 
@@ -49,6 +49,9 @@ from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import AdmissionPlugin
 from syncret.daemon.private_paths import first_exposed
 from syncret.providers.contract import IssuedToken
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
 
 Result = TypeVar("Result")
 
@@ -177,6 +180,11 @@ class HostHome:
     async def look(self, touched: Collection[str] = ()) -> None:
         """Look at the folders now, and apply what changed; all of it is durable then."""
         await self._source.look(touched)
+
+    @property
+    def releases(self) -> "Sequence[HostedRelease]":
+        """The releases among the manifests, which it renders itself."""
+        return self._source.releases
 
     @property
     def waiting_deletions(self) -> int:

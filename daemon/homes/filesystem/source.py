@@ -5,7 +5,7 @@ start and from then on.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -19,6 +19,9 @@ from syncret.daemon.homes.contract import (
 )
 from syncret.daemon.homes.filesystem.manifests.apply import ManifestApplier, RestoredState
 from syncret.daemon.homes.filesystem.state.writer import StateJournal
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
 
 
 class SourceParts(Struct, frozen=True, kw_only=True):
@@ -43,6 +46,11 @@ class ObjectSource(IssuedTokens, Protocol):
     @property
     def problems(self) -> Sequence[HomeProblem]:
         """What is wrong with what is written down, or with the place."""
+        ...
+
+    @property
+    def releases(self) -> "Sequence[HostedRelease]":
+        """The releases that are written down there."""
         ...
 
     @property

@@ -91,6 +91,11 @@ class UpstreamSource:
         return (*self._failures, *self._upstream.home.problems())
 
     @property
+    def releases(self) -> tuple[()]:
+        """None: a cluster has no such kinds."""
+        return ()
+
+    @property
     def waiting_deletions(self) -> int:
         """None: the other home says for sure what is deleted."""
         return 0

@@ -18,6 +18,7 @@ from syncret.daemon.cli.parser.completion import commands_of
 from syncret.daemon.install.chart.keys import leaves
 from syncret.daemon.install.chart.values import VALUES
 from syncret.daemon.ops.metric_families import FAMILIES
+from syncret.daemon.ops.releases import FieldStatus, Origin, ReleaseStatus
 from syncret.daemon.ops.status import API_VERSION, ObjectStatus, QueueStatus, Summary
 from syncret.providers.azurerm.types import TYPES
 
@@ -108,13 +109,18 @@ def keys_of(model: type[msgspec.Struct]) -> set[str]:
 
 
 def test_the_status_document_is_as_it_is_shown() -> None:
-    (block,) = re.findall(r"```json\n(.*?)```", STATUS, re.DOTALL)
+    block, one = re.findall(r"```json\n(.*?)```", STATUS, re.DOTALL)
     shown: dict[str, Any] = json.loads(block)
-    assert shown.keys() == keys_of(Summary) | {"apiVersion", "stores", "objects"}
+    assert shown.keys() == keys_of(Summary) | {"apiVersion", "stores", "objects", "releases"}
     assert shown["apiVersion"] == API_VERSION
     assert shown["queue"].keys() == keys_of(QueueStatus)
     for each in [*shown["stores"], *shown["objects"]]:
         assert each.keys() == keys_of(ObjectStatus)
+    release: dict[str, Any] = json.loads(one)
+    assert release.keys() == keys_of(ReleaseStatus) | {"secrets"}
+    for each in release["secrets"]:
+        assert each.keys() == keys_of(FieldStatus)
+        assert each["from"].keys() <= keys_of(Origin)
 
 
 def test_every_address_is_told() -> None:

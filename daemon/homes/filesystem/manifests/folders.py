@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -46,6 +47,9 @@ from syncret.daemon.homes.filesystem.manifests.reader import (
 )
 from syncret.daemon.homes.filesystem.manifests.remembered import RememberedFile, devices_below, roots
 from syncret.daemon.homes.filesystem.manifests.snapshot import Signature, Snapshot
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
 
 _TIMES = 5
 _RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
@@ -169,8 +173,10 @@ class ManifestFolders:
         claims: dict[ObjectRef, list[Manifest]] = {}
         refused: set[ObjectRef] = set()
         outside: set[ObjectRef] = set()
+        releases: list[HostedRelease] = []
         for file in sorted(self._known):
             known = self._known[file]
+            releases += known.content.releases
             problems += known.content.problems
             refused.update(known.content.refused)
             outside.update(known.content.outside)
@@ -202,6 +208,7 @@ class ManifestFolders:
             refused,
             files=files,
             emptied=[*self._emptied, *empty],
+            releases=releases,
             paths_without_manifests=self._without_manifests() if self._remedies.once else (),
             is_outside=partial(self._is_outside, outside),
         )
@@ -245,7 +252,8 @@ class ManifestFolders:
                 continue
             known.remembered = True
             content = known.content
-            if not (content.problems or content.refused or content.has_unnamed_documents):
+            is_whole = not (content.problems or content.refused or content.has_unnamed_documents)
+            if is_whole and not content.releases:  # their fields are known only once they were rendered
                 self._remembered.add(file)
                 yield file, known.signature, known.last_good.values()
 
@@ -352,6 +360,10 @@ class ManifestFolders:
             content = FileContent(problems=[data], has_unnamed_documents=True)
         else:
             content = self._reader.read(file, data, self._bounds_of(file))
+        releases = [structs.replace(each, written=status.st_mtime_ns / 1e9) for each in content.releases]
+        if known is not None and content.has_unnamed_documents and not releases:
+            releases = list(known.content.releases)
+        content = structs.replace(content, releases=releases)
         good = {manifest.ref: manifest for manifest in content.manifests}
         for ref, manifest in last_good.items():
             if ref not in good and (content.has_unnamed_documents or ref in content.refused):

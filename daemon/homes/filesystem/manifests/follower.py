@@ -6,6 +6,7 @@ One look at a time: read what changed, ask which deletions wait, apply the rest,
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
@@ -25,6 +26,9 @@ from syncret.daemon.homes.filesystem.source import SourceParts
 from syncret.daemon.homes.filesystem.state.database import trusting
 from syncret.daemon.short_turns import short_turns
 from syncret.providers.contract import IssuedToken
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
 
 _QUICK = 256 * 1024
 """Bytes of a file that is read in a moment: what is in such files waits for no larger ones."""
@@ -71,6 +75,8 @@ class ManifestFollower:
         self._looking = asyncio.Lock()
         self.problems: Sequence[HomeProblem] = ()
         """What is wrong with files, as of the last look, and what waits to be deleted."""
+        self.releases: Sequence[HostedRelease] = ()
+        """The releases among the manifests, as of the last look."""
 
     @property
     def waiting_deletions(self) -> int:
@@ -207,4 +213,5 @@ class ManifestFollower:
             problem = Problem(path="", message=str(error), hint=error.hint)
             problems.append(HomeProblem(self._state_file or "", problem))
         self.problems = problems
+        self.releases = snapshot.releases
         self._on_looked()

@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -24,6 +24,9 @@ from syncret.daemon.files.syscalls import identity_of
 from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.manifests.releases import with_releases
 from syncret.daemon.homes.memory.metadata import is_named
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
@@ -162,6 +165,8 @@ class FileContent(msgspec.Struct, frozen=True):
     refused: Collection[ObjectRef] = ()
     has_unnamed_documents: bool = False
     outside: Collection[ObjectRef] = ()
+    releases: "Sequence[HostedRelease]" = ()
+    """The releases that some of the manifests are made for."""
 
 
 _LARGE: Final = 32 * 1024
@@ -268,7 +273,8 @@ class ManifestReader:
         outside: set[ObjectRef] = set()
         foreign = _Foreign(file)
         torn = False
-        for loaded in with_releases(load_bytes(file, data)):
+        releases: list[HostedRelease] = []
+        for loaded in with_releases(load_bytes(file, data), releases):
             named = self._named(file, loaded.document)
             if isinstance(named, Problem):
                 foreign.add(loaded, named)
@@ -309,7 +315,7 @@ class ManifestReader:
                 if admitted.warnings:
                     problems.add(loaded, admitted.warnings, ref=named)
         told = [*problems.all(), *foreign.all()]
-        return FileContent(list(manifests.values()), told, refused, torn, outside)
+        return FileContent(list(manifests.values()), told, refused, torn, outside, releases)
 
     def says(self, document: Document | None, manifest: Manifest) -> bool:
         """Whether a document is that of a manifest, unchanged."""

@@ -6,7 +6,7 @@ said last.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -14,13 +14,18 @@ from syncret.config.manifests.loader import LoadedDocument
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import PARTS_OF_RELEASES
 
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
+
 _API_VERSION: Final = "syncret.dev/v1alpha1"
 _WORKLOADS: Final = frozenset({"Deployment"})
 """What a release makes and a host has no use for."""
 
 
-def with_releases(documents: Iterable[LoadedDocument]) -> Iterator[LoadedDocument]:
-    """The documents of a file, those of a release replaced by what it is rendered to.
+def with_releases(
+    documents: Iterable[LoadedDocument], found: "list[HostedRelease]"
+) -> Iterator[LoadedDocument]:
+    """The documents of a file, those of a release replaced by what it is rendered to; it is `found`.
 
     Where another document of the file cannot be read, it may be a part of the release: nothing is rendered.
     """
@@ -33,7 +38,7 @@ def with_releases(documents: Iterable[LoadedDocument]) -> Iterator[LoadedDocumen
             is_whole = is_whole and loaded.document is not None
             yield loaded
     if parts and is_whole:
-        yield from _rendered(parts)
+        yield from _rendered(parts, found)
 
 
 def _is_part(document: Document | None) -> bool:
@@ -44,13 +49,14 @@ def _is_part(document: Document | None) -> bool:
     )
 
 
-def _rendered(parts: list[LoadedDocument]) -> Iterator[LoadedDocument]:
+def _rendered(parts: list[LoadedDocument], found: "list[HostedRelease]") -> Iterator[LoadedDocument]:
     """The manifests, or the problems alone. Of a warning the first manifest tells."""
     from syncret.daemon.release.compiler import Refusal, parse, rendered, resolved
+    from syncret.daemon.release.hosted import hosted
     from syncret.daemon.release.report import problems_of
 
     parsed = parse(parts)
-    hint = "write a value, or a reference to a secret manager"
+    hint = "refer to it ({source: k8s-eso, ...}), or render with `syncret release --resolve KIND`"
     refusal = Refusal("a tag is resolved by `syncret release` alone", hint, is_mistake=True)
     parsed = resolved(parsed, {field.label: refusal for field, _ in parsed.tags})
     result = rendered(parsed)
@@ -60,6 +66,7 @@ def _rendered(parts: list[LoadedDocument]) -> Iterator[LoadedDocument]:
     if parsed.findings.has_errors or any(problem.fatal for problem in problems):
         yield replace(place, document=None, problems=problems, lines=None)
         return
+    found.append(hosted(parsed, result, place.file, place.line))
     for number, item in enumerate(items):
         told = problems if number == 0 else ()
         yield replace(place, document=item, problems=told, lines=None)

@@ -9,7 +9,7 @@ folder that was made anew and is empty, and whatever is missing while most objec
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
 
@@ -19,6 +19,9 @@ from syncret.config.meta import ObjectRef
 from syncret.daemon.core.conditions import stamp
 from syncret.daemon.homes.contract import HomeProblem, RefusalReason
 from syncret.daemon.homes.filesystem.manifests.reader import Manifest, duplicate_problem
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.release.hosted import HostedRelease
 
 Signature: TypeAlias = tuple[int, ...]
 """What tells that a file did not change: device, inode, size, times of content and inode, and its bounds."""
@@ -50,6 +53,7 @@ class Snapshot(Struct, frozen=True):
     emptied: Collection[str] = ()
     paths_without_manifests: Collection[str] = ()
     waiting: Collection[ObjectRef] = ()
+    releases: "Sequence[HostedRelease]" = ()
     is_outside: Callable[[ObjectRef, str], bool] = _nothing_is
 
     def joined(
