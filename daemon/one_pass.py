@@ -4,11 +4,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from syncret.config.meta import Document, GroupKind, ObjectRef, member
+from syncret.config.fields import Json
+from syncret.config.meta import Document, GroupKind, ObjectRef, is_list, member, ref_of
 from syncret.config.resources.base import GROUP
 from syncret.config.resources.kinds import NAMESPACE, is_shown, role_of
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
+from syncret.daemon.core.conditions import CONSTRAINTS_SATISFIED
 from syncret.daemon.core.own_identity import verdicts_of
 from syncret.daemon.core.ownership import MANAGED, controller_of
 from syncret.daemon.core.plan.actions import LastError, OutputChange
@@ -49,6 +51,12 @@ class SyncResult:
     def failures(self) -> dict[ObjectRef, str]:
         """The error of each object that failed, with its remedy."""
         return {ref: str(error) for ref, error in self.errors.items()}
+
+    @property
+    def violations(self) -> dict[ObjectRef, str]:
+        """By object, which constraints its values violate, also where they are written all the same."""
+        found = {ref_of(each): _violation(each) for each in self.resources}
+        return {ref: message for ref, message in found.items() if message is not None}
 
     @property
     def invalid(self) -> bool:
@@ -113,6 +121,14 @@ async def _receivers(home: Home, registry: Registry, rules: Rules) -> list[tuple
     kinds = [kind for kind in sorted(home.kinds()) if role_of(kind) in {"store", "generator"}]
     users = [stored for kind in kinds for stored in await home.list(kind)]
     return [(user.ref, verdict) for user in users for verdict in verdicts_of(user.document, registry, rules)]
+
+
+def _violation(document: Document) -> str | None:
+    conditions: Json = member(document, "status").get("conditions")
+    for each in conditions if is_list(conditions) else ():
+        if each["type"] == CONSTRAINTS_SATISFIED and each["status"] == "False":
+            return str(each["message"])
+    return None
 
 
 def _replace_all(problems: list[HomeProblem], found: Sequence[HomeProblem]) -> None:

@@ -62,7 +62,7 @@ def _run(options: Namespace) -> int:
 
 
 def as_document(result: SyncResult) -> Document:
-    """The changes, pushes, receivers and failures."""
+    """The changes, pushes, receivers, violated constraints and failures."""
     return {
         "apiVersion": "syncret.dev/v1alpha1",
         "kind": "Plan",
@@ -86,10 +86,13 @@ def as_document(result: SyncResult) -> Document:
             for action, store, target in result.pushes
         ],
         "receivers": [{"object": str(ref), **verdict.as_document()} for ref, verdict in result.receivers],
-        "failures": [
-            {"object": str(ref), "message": message} for ref, message in sorted(result.failures.items())
-        ],
+        "violations": _told(result.violations),
+        "failures": _told(result.failures),
     }
+
+
+def _told(messages: Mapping[ObjectRef, str]) -> list[Document]:
+    return [{"object": str(ref), "message": message} for ref, message in sorted(messages.items())]
 
 
 def print_changes(result: SyncResult, *, kept: Mapping[ObjectRef, Iterable[str]] = NOTHING) -> None:
@@ -106,11 +109,18 @@ def print_changes(result: SyncResult, *, kept: Mapping[ObjectRef, Iterable[str]]
     for action, store, target in result.pushes:
         place = "/".join(filter(None, target))
         print_line("-" if action == "delete" else ">", f"{place} in {store}")
+    _print_notes(result)
+    if not (result.written or result.pushes or result.failures):
+        sys.stdout.write("nothing would change\n")
+
+
+def _print_notes(result: SyncResult) -> None:
+    """What is no change and worth a word: where the own identity goes, and violations of the policy warn."""
     for ref, verdict in result.receivers:
         if verdict.allowed and not verdict.usual:
             print_line("i", f"{ref}: {verdict}")
-    if not (result.written or result.pushes or result.failures):
-        sys.stdout.write("nothing would change\n")
+    for ref in sorted(result.violations.keys() - result.failures.keys()):
+        print_line("i", f"{ref}: {result.violations[ref]}")
 
 
 def print_line(sign: str, text: str, indent: str = "") -> None:

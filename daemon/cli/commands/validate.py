@@ -23,6 +23,7 @@ from syncret.config.visible import printable
 from syncret.daemon.cli.exit_codes import INVALID, OK
 from syncret.daemon.cli.export_checks import ExportChecks
 from syncret.daemon.cli.printing import print_json, print_problems
+from syncret.daemon.cli.releasing.checks import release_problems
 from syncret.daemon.cli.settings import run_guarded, settings_with_manifests
 from syncret.daemon.cli.terminal import print_text
 from syncret.daemon.core.lint.check import runtime_warnings
@@ -77,10 +78,14 @@ def validate_files(loaded: Sequence[LoadedDocument], settings: Settings) -> list
     ]
     dangling = missing_references([each.document for each in results if each.document is not None])
     failing = runtime_warnings(_accepted(loaded, results), registry, settings.template_delimiters.pair)
+    releases = release_problems(loaded)
     items: list[_Item] = []
     with closing(ExportChecks(settings)) as exports:
-        for each, result in zip(loaded, results, strict=True):
+        for place, (each, result) in enumerate(zip(loaded, results, strict=True)):
             note = result.foreign(each.file)
+            if place in releases:
+                items.append(_Item(each, result, each.located([*each.problems, *releases[place]])))
+                continue
             if note is not None:
                 exported = each.located(exports.warnings(each.document))
                 items.append(_Item(each, result, exported or each.located([note]), is_foreign=not exported))

@@ -9,6 +9,7 @@ from syncret.config.resources.base import Resource
 from syncret.config.resources.cluster import ClusterExternalSecret, ClusterPushSecret
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.push_secret import PushSecret
+from syncret.daemon.core.lint.constraints import of_annotations
 from syncret.daemon.core.lint.external_secrets import of_external_secret
 from syncret.daemon.core.lint.given import Given, GivenObject
 from syncret.daemon.core.lint.provider_texts import of_spec
@@ -34,10 +35,16 @@ def runtime_warnings(
 def _of(resource: Resource, given: Given) -> Iterator[Finding]:
     ref = resource.ref
     match resource:
-        case ExternalSecret(spec=spec):
+        case ExternalSecret(spec=spec, metadata=metadata):
             yield from of_external_secret(spec, "spec", ref, given)
+            for problem in of_annotations(metadata.annotations, "metadata.annotations", spec):
+                yield Finding(ref, problem)
         case ClusterExternalSecret(spec=spec):
             yield from of_external_secret(spec.external_secret_spec, "spec.externalSecretSpec", ref, given)
+            annotations = spec.external_secret_metadata.annotations if spec.external_secret_metadata else {}
+            place = "spec.externalSecretMetadata.annotations"
+            for problem in of_annotations(annotations, place, spec.external_secret_spec):
+                yield Finding(ref, problem)
         case PushSecret(spec=spec):
             yield from of_push_secret(spec, "spec", ref, given)
         case ClusterPushSecret(spec=spec):

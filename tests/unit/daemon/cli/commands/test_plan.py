@@ -89,3 +89,45 @@ def test_without_an_output_folder_it_says_what_it_compares_with(
 def test_flags_of_clusters_are_refused(flag: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "-f", "x.yaml", *flag]) == 2
     assert f"{flag[0]} is for a cluster (add --kubernetes)" in capsys.readouterr().err
+
+
+CONSTRAINED = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: s}
+spec: {provider: {fake: {data: [{key: db, value: planted}]}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata:
+  name: db
+  annotations:
+    syncret.dev/constraints: '{"keys": {"password": [{"minRunes": 12}]}, "policy": "%s"}'
+spec:
+  secretStoreRef: {name: s}
+  data: [{secretKey: password, remoteRef: {key: db}}]
+"""
+
+
+def test_a_value_that_violates_its_constraint_is_a_failure_and_no_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "app.yaml").write_text(CONSTRAINED % "block")
+    assert main(["plan", "-f", str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert "violated: password: minRunes" in told
+    assert f"! ExternalSecret/default/db ({tmp_path}/app.yaml:" in told
+    assert "planted" not in told
+    assert main(["plan", "-f", str(tmp_path), "-o", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["changes"] == []
+    violation = {"object": "ExternalSecret/default/db", "message": "violated: password: minRunes"}
+    assert report["violations"] == [violation]
+
+
+def test_with_the_policy_warn_it_is_a_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "app.yaml").write_text(CONSTRAINED % "warn")
+    assert main(["plan", "-f", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "+ Secret/default/db" in told
+    assert "i ExternalSecret/default/db: violated: password: minRunes" in told

@@ -214,3 +214,131 @@ def test_a_field_that_is_written_twice_causes_no_second_problem(
     code, out, _ = reported(capsys, tmp_path)
     assert code == 2
     assert out == f"{tmp_path}/a.yaml:6: error: spec.data: the key appears twice (remove one of them)\n"
+
+
+CONSTRAINED = """\
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata:
+  name: db
+  annotations:
+    syncret.dev/constraints: '{annotation}'
+spec:
+  secretStoreRef: {{name: s}}
+  data: [{{secretKey: password, remoteRef: {{key: db}}}}]
+---
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {{name: s}}
+spec: {{provider: {{fake: {{data: []}}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("annotation", "message", "hint"),
+    [
+        pytest.param('{"keys": {"password": [{"minRunes": 8}]}}', None, "", id="in order"),
+        pytest.param("{planted-4711", "it is not JSON", 'write {"keys"', id="no JSON"),
+        pytest.param(
+            '{"keys": {"password": [{"minRune": 8}]}}',
+            "password: there is no constraint minRune",
+            "did you mean minRunes?",
+            id="unknown",
+        ),
+        pytest.param(
+            '{"keys": {"pasword": [{"minRunes": 8}]}}',
+            "is about the key pasword, which no entry of data makes",
+            "did you mean password?",
+            id="another key",
+        ),
+        pytest.param(
+            '{"keys": {"password": [{"minRunes": 9}, {"maxRunes": 8}]}}',
+            "no value of password can satisfy it: minRunes is above maxRunes",
+            "correct one of them",
+            id="limits",
+        ),
+        pytest.param(
+            '{"keys": {"password": [{"minRunes": 9}, {"oneOf": ["short"]}]}}',
+            "no choice of oneOf satisfies the others",
+            "correct one of them",
+            id="choices",
+        ),
+    ],
+)
+def test_constraints_that_hold_back_every_value_or_none(
+    annotation: str, message: str | None, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(CONSTRAINED.format(annotation=annotation))
+    code, out, _ = reported(capsys, tmp_path, "-o", "json")
+    problems = json.loads(out)["items"][0]["problems"]
+    assert code == 0
+    assert PLANTED not in json.dumps(problems)
+    assert len(problems) == (message is not None)
+    for each in problems:
+        assert (each["path"], each["line"]) == ('metadata.annotations["syncret.dev/constraints"]', 6)
+        assert each["runtime"]
+        assert str(message) in each["message"]
+        assert hint in each["hint"]
+
+
+def test_constraints_of_a_cluster_wide_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: external-secrets.io/v1\nkind: ClusterExternalSecret\nmetadata: {name: db}\nspec:\n"
+        "  namespaceSelectors: [{}]\n"
+        "  externalSecretMetadata: {annotations: {syncret.dev/constraints: '[]'}}\n"
+        "  externalSecretSpec: {secretStoreRef: {name: s, kind: ClusterSecretStore},"
+        " data: [{secretKey: a, remoteRef: {key: a}}]}\n"
+    )
+    _, out, _ = reported(capsys, tmp_path, "-o", "json")
+    told = [each for each in json.loads(out)["items"][0]["problems"] if each.get("runtime")]
+    assert [(each["path"], each["line"]) for each in told] == [
+        ('spec.externalSecretMetadata.annotations["syncret.dev/constraints"]', 6)
+    ]
+
+
+PARTS = """\
+apiVersion: syncret.dev/v1alpha1
+kind: Module
+metadata: {name: app}
+spec:
+  config: {password: {$opm: secret, $secretName: db, $dataKey: password, $constraints: {minRunes: 8}}}
+  container: {image: x}
+---
+apiVersion: syncret.dev/v1alpha1
+kind: Release
+spec:
+  values:
+    password: %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("password", "code", "path"),
+    [
+        pytest.param("{value: planted-4711}", 0, None, id="in order"),
+        pytest.param("{valeu: planted-4711}", 2, "spec.values.password.valeu", id="unknown"),
+        pytest.param("{value: '4711'}", 2, "spec.values.password.value", id="violated"),
+        pytest.param("'@env(PASSWORD)'", 0, None, id="a tag, which `release` may resolve"),
+        pytest.param("'@evn(PASSWORD)'", 2, "spec.values.password", id="no tag"),
+    ],
+)
+def test_a_release_whose_parts_stand_in_one_file(
+    password: str, code: int, path: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.yaml").write_text(PARTS % password)
+    assert main(["validate", "-f", str(tmp_path), "-o", "json"]) == code
+    out = capsys.readouterr().out
+    module, release = json.loads(out)["items"]
+    assert PLANTED not in out
+    told = [each for each in [*module["problems"], *release["problems"]] if each["severity"] == "error"]
+    assert [(each["path"], each["line"]) for each in told] == ([] if path is None else [(path, 12)])
+    assert release["problems"][-1:] == told[-1:] or not told
+
+
+def test_parts_in_several_files_are_for_the_command_that_is_given_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number, text in enumerate((PARTS % "{valeu: x}").split("---\n")):
+        (tmp_path / f"{number}.yaml").write_text(text)
+    assert main(["validate", "-f", str(tmp_path)]) == 0
+    assert "is a part of a release" in capsys.readouterr().out
