@@ -101,13 +101,16 @@ def _written(options: Namespace, items: Sequence[Document]) -> list[str]:
         raise _RefusedError(message, "add --encrypt-to RECIPIENT, or --show-values")
     try:
         files = output_folder.rendered(items, options.encrypt_to)
-        output_folder.write(folder, files)
+        gone = output_folder.left_over(folder, items)
+        output_folder.write(folder, files, gone)
     except AgeError as error:
         raise _RefusedError(error.message, error.hint) from None
     except (OSError, ValueError) as error:
         problem = unreadable(error)
         message = problem.message.replace("cannot be read", "cannot be written")
         raise _RefusedError(f"--output-dir: {message}", problem.hint) from None
+    for path in gone:
+        print_text(sys.stderr, printable(f"{path}: removed, the release makes it no more"))
     return [str(folder / name) for name in files]
 
 

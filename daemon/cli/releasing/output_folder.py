@@ -9,10 +9,15 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
+from typing import Final
 
-from syncret.config.meta import Document
-from syncret.config.text.yaml import to_yaml
+from syncret.config.fields import Json
+from syncret.config.manifests.loader import load_bytes, read_bounded
+from syncret.config.meta import Document, member
+from syncret.config.text.yaml import LIMITS, to_yaml
 from syncret.daemon.cli.releasing import age, sops
+
+_KINDS: Final = ("secret", "externalsecret", "deployment")
 
 
 def file_name(manifest: Document) -> str:
@@ -30,8 +35,42 @@ def rendered(manifests: Sequence[Document], encrypt_to: Sequence[str]) -> dict[s
     }
 
 
-def write(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files with mode 0600, and put all of them in their places. Raises OSError."""
+def left_over(folder: Path, manifests: Sequence[Document]) -> list[Path]:
+    """Files that an earlier run wrote for the same release, and that none of its manifests has any more.
+
+    Whatever else stands in the folder is not ours: it has another name, other labels, or another namespace.
+    """
+    names = {file_name(each) for each in manifests}
+    owners = [_owner(each) for each in manifests[:1]]
+    found = [path for kind in _KINDS for path in sorted(folder.glob(f"{kind}-*.yaml"))]
+    return [path for path in found if path.name not in names and _was_made(path, owners)]
+
+
+def _owner(manifest: Document) -> tuple[Json, Json]:
+    metadata = member(manifest, "metadata")
+    return member(metadata, "labels"), metadata.get("namespace")
+
+
+def _was_made(path: Path, owners: Sequence[tuple[Json, Json]]) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    try:
+        made = [each.document for each in load_bytes(path.name, read_bounded(path, LIMITS.file + 1))]
+    except OSError:
+        return False  # what cannot be read is not known to be ours
+    return len(made) == 1 and made[0] is not None and _is_at(path, made[0]) and _owner(made[0]) in owners
+
+
+def _is_at(path: Path, manifest: Document) -> bool:
+    """Whether a manifest stands in the file that it is written to."""
+    return f"{str(manifest.get('kind')).lower()}-{member(manifest, 'metadata').get('name')}.yaml" == path.name
+
+
+def write(folder: Path, files: Mapping[str, str], gone: Sequence[Path] = ()) -> None:
+    """Write the files with mode 0600, and put all of them in their places; then remove what is `gone`.
+
+    Raises OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     written: list[tuple[Path, Path]] = []
     try:
@@ -41,6 +80,8 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
             _write(temporary, text.encode())
         for temporary, target in written:
             temporary.replace(target)
+        for path in gone:
+            path.unlink(missing_ok=True)
         _sync(folder)
     finally:
         for temporary, _ in written:

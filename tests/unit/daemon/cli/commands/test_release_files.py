@@ -68,6 +68,16 @@ def test_secrets_of_a_folder_are_encrypted(capfd: pytest.CaptureFixture[str]) ->
     assert {oct(path.stat().st_mode & 0o777) for path in Path("out").iterdir()} == {"0o600"}
 
 
+def test_a_folder_holds_what_the_release_makes_now(capfd: pytest.CaptureFixture[str]) -> None:
+    assert release("--output-dir", "out", "--encrypt-to", TO) == 0
+    Path("out/kustomization.yaml").write_text("resources: []\n")
+    Path("module.yaml").write_text(MODULE.replace("$secretName: db", "$secretName: database"))
+    assert release("--output-dir", "out", "--encrypt-to", TO) == 0
+    assert "out/secret-db.yaml: removed" in capfd.readouterr().err
+    names = {path.name for path in Path("out").iterdir()}
+    assert names == {"secret-database.yaml", "deployment-app.yaml", "kustomization.yaml"}
+
+
 def test_values_get_into_a_file_in_plain_text_only_if_asked(capfd: pytest.CaptureFixture[str]) -> None:
     assert release("--output-dir", "out") == 2
     out, err = capfd.readouterr()
