@@ -8,7 +8,7 @@ step, has the server to itself.
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -32,7 +32,7 @@ from syncret.providers.fake.simulation import simulated
 from syncret.providers.registry import Registry
 from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.comparing import Unknown
-from tests.suites.corpus.runners.scenarios import START, translate
+from tests.suites.corpus.runners.scenarios import START, Translated, translate
 from tests.suites.corpus.runners.simulations import Simulation
 from tests.suites.corpus.runners.worlds import Recorders, World, manifests, needs_the_server
 from tests.support.servers.kube.authors import Author, Written
@@ -302,8 +302,13 @@ async def player(access: Access, api: KubeApi, flags: Sequence[str]) -> AsyncGen
         yield Player(running, author, clock, recorders, registry)
 
 
-async def played(cases: Sequence[Case], access: Access, api: KubeApi) -> Mapping[Case, Simulation | str]:
-    """What became of every case, or why it was not played."""
+async def played(
+    cases: Sequence[Case],
+    access: Access,
+    api: KubeApi,
+    translate: Callable[[Case, str], Translated] = translate,
+) -> Mapping[Case, Simulation | str]:
+    """What became of every case, or why it was not played; `translate` is what makes scenarios of them."""
     outcomes: dict[Case, Simulation | str] = {}
     groups: dict[tuple[str, ...], list[tuple[Case, World, bool]]] = {}
     for number, case in enumerate(cases):

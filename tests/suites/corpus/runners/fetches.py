@@ -10,7 +10,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document
 from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.comparing import knows, list_in, object_in
-from tests.suites.corpus.runners.scenarios import scenario
+from tests.suites.corpus.runners.scenarios import Translated, scenario
 from tests.suites.corpus.runners.simulations import results
 
 _KNOWN: Final = ("id", "note", "constraints", "annotation", "policy", "keys", "steps")
@@ -24,12 +24,14 @@ def fetched(cases: Sequence[Case], folder: Path) -> Mapping[Case, list[Document]
     files: dict[Path, Case] = {}
     for number, case in enumerate(cases):
         path = folder / f"fetch-{number:04}.json"
-        path.write_text(json.dumps(_scenario(case.body, path.stem)), encoding="utf-8")
+        path.write_text(json.dumps(translate(case, path.stem).document), encoding="utf-8")
         files[path] = case
     return {files[path]: steps for path, steps in results(list(files), folder).items()}
 
 
-def _scenario(body: Mapping[str, Json], name: str) -> Document:
+def translate(case: Case, name: str) -> Translated:
+    """The scenario of a case."""
+    body = case.body
     knows(body, _KNOWN, "case")
     steps: list[Document] = []
     for step in body["steps"]:
@@ -40,8 +42,9 @@ def _scenario(body: Mapping[str, Json], name: str) -> Document:
         if fails:
             made["faults"] = [{"operation": "read", "error": "no answer"}]
         steps.append(made)
-    steps[0]["apply"] = [*(steps[0]["apply"] or [_store({})]), _external_secret(body)]
-    return scenario(name, steps)
+    subject = _external_secret(body)
+    steps[0]["apply"] = [*(steps[0]["apply"] or [_store({})]), subject]
+    return Translated(subject, scenario(name, steps), ())
 
 
 def _store(values: Json) -> Document:
