@@ -45,3 +45,16 @@ class GithubSpec(Model):
     upload_url: str | None = msgspec.field(default=None, name="uploadURL")
     """Address for uploads, only for enterprise servers where it differs.
     Example: https://uploads.github.example.com/"""
+
+
+def is_cloud(spec: GithubSpec) -> bool:
+    """Whether it is GitHub's own cloud, and no enterprise server."""
+    return spec.url in {"", "https://github.com", "https://github.com/"}
+
+
+def published_rate(spec: GithubSpec) -> float | None:
+    """Calls per second: an installation has 5,000 an hour at least, at GitHub's own cloud.
+
+    https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    """
+    return 5000 / 3600 if is_cloud(spec) else None

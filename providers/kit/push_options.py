@@ -12,6 +12,8 @@ import msgspec
 from syncret.config.fields import Json, Model
 from syncret.providers.contract import PushItem, RemoteTarget, Writer
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.work import Work
 
 MANAGED_BY: Final = "managed-by"
 MANAGER: Final = "external-secrets"
@@ -37,6 +39,12 @@ def check_tags(tags: Mapping[str, str]) -> None:
             f"error parsing tags in metadata: Cannot specify a '{MANAGED_BY}' tag",
             hint="leave it out: it is always set, and marks what may be overwritten",
         )
+
+
+def encoded_source(item: PushItem, work: Work) -> bytes:
+    """A whole Secret as the operator writes it to some managers: a JSON object of its values in base64."""
+    data: dict[str, Json] = item.source.get("data") or {}
+    return gojson.marshal(data, work).encode()
 
 
 class DelegatedWrites:

@@ -6,7 +6,7 @@ https://ngrok.com/docs/api/resources/vault-secrets/
 import hashlib
 import json
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -15,9 +15,8 @@ from syncret.config.fields import Model
 from syncret.providers.contract import Compute, PushItem, Readiness, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
-from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.paging import Page, pages
-from syncret.providers.kit.push_options import decode_spec
+from syncret.providers.kit.push_options import decode_spec, encoded_source
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.endpoints import Endpoint
 
@@ -81,7 +80,9 @@ class NgrokClient:
         vault = await self._vault_id()
         if vault is None:
             raise Malformed(f"vault {self._vault} does not exist", hint="check vault.name, or create it")
-        raw = item.value.raw if item.secret_key else await self._whole(item)
+        raw = item.value.raw
+        if not item.secret_key:
+            raw = await self._compute(lambda work: encoded_source(item, work))
         spec = decode_spec(item.metadata, PushSpec) or PushSpec()
         wanted = {
             "metadata": _members({**spec.metadata, DIGEST: hashlib.sha256(raw).hexdigest()}),
@@ -109,11 +110,6 @@ class NgrokClient:
     async def probe(self) -> Readiness:
         await self._api.call(SECRETS, params={"limit": "1"})
         return "ready"
-
-    async def _whole(self, item: PushItem) -> bytes:
-        """As in the operator: an object of the Secret's values in base64."""
-        data: dict[str, Any] = item.source.get("data") or {}
-        return await self._compute(lambda work: gojson.marshal(data, work).encode())
 
     async def _vault_id(self) -> str | None:
         async for page in self._pages(VAULTS, self._vault):
