@@ -13,17 +13,28 @@ from syncret.providers.kit import spec_rules
 
 
 class PulumiSecretRef(Model):
-    """The Secret key with an access token."""
+    """The Secret key with an access token.
+
+    Example: {secretRef: {name: pulumi-login, key: token}}
+    """
 
     secret_ref: SecretKeySelector | None = None
+    """A token of a user, a team or the organization. Example: {name: pulumi-login, key: token}"""
 
 
 class PulumiOIDC(Model):
-    """Exchanges the token of a Kubernetes ServiceAccount for one of Pulumi."""
+    """Exchanges the token of a Kubernetes ServiceAccount for one of Pulumi.
+
+    Example: {organization: acme, serviceAccountRef: {name: app}}
+    """
 
     organization: str
+    """The organization that trusts the cluster's issuer. Example: acme"""
     service_account_ref: ServiceAccountSelector
+    """The ServiceAccount whose token is exchanged; without audiences it is for `urn:pulumi:org:` and the
+    organization. Example: {name: app}"""
     expiration_seconds: Annotated[Int64, Meta(ge=600)] = 600
+    """For how long both tokens are requested. Example: 900"""
 
 
 def _one_login(auth: Document) -> bool:
@@ -31,10 +42,15 @@ def _one_login(auth: Document) -> bool:
 
 
 class PulumiAuth(Model):
-    """How the store authenticates: one of the two."""
+    """How the store authenticates: one of the two.
+
+    Example: {accessToken: {secretRef: {name: pulumi-login, key: token}}}
+    """
 
     access_token: PulumiSecretRef | None = None
+    """A token that is kept in a Secret."""
     oidc_config: PulumiOIDC | None = None
+    """A token that Pulumi gives for that of a ServiceAccount."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -51,13 +67,22 @@ def _one_place(spec: Document) -> bool:
 
 
 class PulumiSpec(Model):
-    """A store in one ESC environment; remote keys are paths within it."""
+    """Reads and writes the values of one environment of Pulumi ESC; keys are paths within it.
+
+    Example: {organization: acme, project: shop, environment: prod, auth: {accessToken: {secretRef: {name:
+    pulumi-login, key: token}}}}
+    """
 
     organization: str
+    """The organization that owns the environment. Example: acme"""
     project: str
+    """The project of the environment. Example: shop"""
     environment: str
+    """The environment. Example: prod"""
     api_url: str = "https://api.pulumi.com/api/esc"
+    """Address of the API. Example: https://pulumi.example.com/api/esc"""
     auth: PulumiAuth | None = None
+    """Who the store is to Pulumi."""
     access_token: PulumiSecretRef | None = None
     """Deprecated in favour of `auth.accessToken`."""
 

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.kit.http import Answer, Http, json_body, segments
+from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
 from syncret.providers.kit.rest.endpoints import Endpoint
 
 if TYPE_CHECKING:
@@ -74,7 +74,10 @@ class Api:
         accept: tuple[int, ...] = (),
         **names: str,
     ) -> Answer:
-        """The answer. `names` are what stands in braces; a body is sent as JSON. Raises SyncError."""
+        """The answer. `names` are what stands in braces; a body that is no Body is sent as JSON.
+
+        Raises SyncError.
+        """
         answer = await self._answer(endpoint, params, headers, body, accept, names)
         if answer.status == HTTPStatus.NOT_FOUND:
             raise self._not_found(answer, endpoint)
@@ -113,7 +116,7 @@ class Api:
     ) -> Answer:
         path = endpoint.path.format_map({name: segments(value) for name, value in names.items()})
         doing = endpoint.doing.format_map(names)
-        content = None if body is None else json_body(body)
+        content = body if body is None or isinstance(body, Body) else json_body(body)
 
         async def send(identity: "Headers") -> Answer:
             answer = await self.http.request(

@@ -32,6 +32,7 @@ from tests.suites.providers.test_infisical import InfisicalHarness
 from tests.suites.providers.test_ngrok import NgrokHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
 from tests.suites.providers.test_previder import PreviderHarness
+from tests.suites.providers.test_pulumi import Deprecated
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.support.servers.akeyless.server import Akeyless
@@ -46,6 +47,7 @@ from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.previder.server import Previder
+from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import running
 from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.secretserver.server import SecretServer
@@ -80,6 +82,8 @@ NO_FIND: Final = "the operator's provider finds nothing"
 
 EMPTY: Final = "the operator takes an error for an empty value"
 
+TEXT: Final = "the operator does not look into a text that is JSON"
+
 PEERS: Final = {
     "chef": Peer(lambda: Chef(time.time), _on_our_clock, {"absent": ABSENT}),
     "akeyless": Peer(Akeyless, AkeylessHarness, {"absent": ABSENT, "map": TEXTS}, b'{"k":"t"}'),
@@ -92,6 +96,7 @@ PEERS: Final = {
     "ngrok": Peer(Ngrok, NgrokHarness),
     "onepassword": Peer(lambda: Connect("staging", "shared"), OnePasswordHarness, {"absent": ABSENT}),
     "previder": Peer(Previder, PreviderHarness, {"absent": EMPTY, "find": NO_FIND}),
+    "pulumi": Peer(Pulumi, Deprecated, {"absent": ABSENT, "property": TEXT, "map": TEXT, "find": NO_FIND}),
     "scaleway": Peer(Scaleway, ScalewayHarness),
     "secretserver": Peer(SecretServer, SecretServerHarness),
 }

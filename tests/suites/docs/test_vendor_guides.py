@@ -23,6 +23,7 @@ from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.ovh.server import Ovh
 from tests.support.servers.previder.server import Previder
+from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import RestServer, running
 from tests.support.servers.secretserver.server import SecretServer
 from tests.support.servers.yandex.server import Yandex
@@ -153,6 +154,20 @@ def previder() -> Guide:
     return Guide(server, lambda: {"https://vault.previder.io": server.url})
 
 
+def pulumi() -> Guide:
+    server = Pulumi()
+    server.token = "pul-example"
+    server.set("db", {"password": {"fn::secret": "correct horse"}})
+    server.set("hosts", ["a.internal"])
+    server.set("mail", {"user": "ada"})
+    return Guide(
+        server,
+        lambda: {"https://api.pulumi.com": server.url},
+        lambda: server.values["api"],
+        {"token": {"fn::secret": "t-1"}},
+    )
+
+
 def workload_credentials() -> Guide:
     server = WorkloadCredentials()
     server.token = "bt-example"
@@ -206,6 +221,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "onboardbase": onboardbase,
     "ovh": ovh,
     "previder": previder,
+    "pulumi": pulumi,
     "secretserver": secretserver,
     "yandexcertificatemanager": lambda: yandex("yandexcertificatemanager"),
     "yandexlockbox": lambda: yandex("yandexlockbox"),

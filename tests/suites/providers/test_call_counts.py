@@ -25,6 +25,7 @@ from tests.suites.providers.test_onboardbase import OnboardbaseHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
 from tests.suites.providers.test_ovh import OvhHarness
 from tests.suites.providers.test_previder import PreviderHarness
+from tests.suites.providers.test_pulumi import PulumiHarness
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.suites.providers.test_senhasegura import SenhaseguraHarness
@@ -44,6 +45,7 @@ from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.ovh.server import Ovh
 from tests.support.servers.previder.server import Previder
+from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import RestServer, running
 from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.secretserver.server import SecretServer
@@ -82,6 +84,7 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
         pytest.param(Onboardbase, OnboardbaseHarness, 1, id="onboardbase: one answer", marks=CONFORMANCE),
         pytest.param(Ovh, OvhHarness, KEYS, id="ovh", marks=CONFORMANCE),
         pytest.param(Previder, PreviderHarness, KEYS, id="previder", marks=CONFORMANCE),
+        pytest.param(Pulumi, PulumiHarness, 2, id="pulumi: opened and read", marks=CONFORMANCE),
         pytest.param(
             SecretServer,
             SecretServerHarness,

@@ -1,0 +1,221 @@
+"""The client of a Pulumi ESC store: the endpoints, and what it does with them.
+
+https://www.pulumi.com/docs/pulumi-cloud/reference/environments/
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.config.fields import Json
+from syncret.config.meta import is_list, is_object
+from syncret.providers.contract import (
+    Compute,
+    FindQuery,
+    Paced,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pulumi import paths
+from syncret.providers.pulumi.paths import Absent, Path
+from syncret.providers.pulumi.spec import PulumiSpec
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Api
+
+_READ: Final = "give the token's owner the permission to open the environment"
+_WRITE: Final = "give the token's owner the permission to write the environment"
+
+OPEN: Final = Endpoint("POST", "/{environment}/open", "opening environment {environment}", _READ)
+READ: Final = Endpoint("GET", "/{environment}/open/{session}", "reading environment {environment}", _READ)
+DEFINITION: Final = Endpoint(
+    "GET", "/{environment}", "reading the definition of environment {environment}", _WRITE
+)
+UPDATE: Final = Endpoint("PATCH", "/{environment}", "changing environment {environment}", _WRITE)
+
+_SESSION: Final = "2m"
+"""How long an opened environment can be read; it is read at once."""
+
+_YAML: Final = {"Accept": "application/x-yaml"}
+_SECRET: Final = "fn::secret"
+"""The function that encrypts its argument."""
+
+
+class _Opened(msgspec.Struct):
+    id: str
+
+
+class _Environment(msgspec.Struct):
+    properties: dict[str, Json] = {}
+
+
+class PulumiClient(TextValues, TextWrites[Json]):
+    """Reads, finds, pushes, deletes and probes. One answer has the whole environment."""
+
+    converts_keys = False
+
+    def __init__(self, spec: PulumiSpec, api: "Api", compute: Compute) -> None:
+        self._spec = spec
+        self._api = api
+        self._compute = compute
+
+    def __repr__(self) -> str:
+        return f"<PulumiClient {self._api!r}>"
+
+    # -- read
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """The newest revision is opened; values have no metadata to read."""
+        return RemoteKey(ref.key)
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
+        """All in one: the environment is opened once, and read."""
+        held = await self._values()
+
+        def picked(work: Work) -> dict[RemoteKey, SecretBytes | SyncError]:
+            found: dict[RemoteKey, SecretBytes | SyncError] = {}
+            for key in keys:
+                try:
+                    value = paths.at(held, paths.parsed(key.key))
+                except Malformed as error:
+                    found[key] = error
+                    continue
+                if not isinstance(value, Absent):
+                    found[key] = SecretBytes(gojson.byte_value(value, work))
+            return found
+
+        return await self._compute(picked)
+
+    async def _values(self) -> dict[str, Json]:
+        """The values of the environment, with everything that it imports and computes."""
+        opened = await self._api.look_up(
+            OPEN, params={"duration": _SESSION}, environment=self._spec.environment
+        )
+        if opened is None:
+            raise self._no_environment()
+        session = opened.decode(_Opened).id
+        answer = await self._api.call(READ, environment=self._spec.environment, session=session)
+        properties = answer.decode(_Environment).properties
+        return await self._compute(
+            lambda work: {name: _plain(each, work) for name, each in properties.items()}
+        )
+
+    def _no_environment(self) -> Malformed:
+        spec = self._spec
+        place = f"{spec.organization}/{spec.project}/{spec.environment}"
+        hint = "check organization, project and environment, and whether the token may see it"
+        return Malformed(f"environment {place} does not exist", hint=hint)
+
+    # -- find
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap | None:
+        """The members of the environment, or of the object at a path, whose names match."""
+        if query.tags:
+            raise Malformed("values in Pulumi ESC have no tags", hint="write find.name.regexp or find.path")
+        matches, looked, found = regexp.matcher(query.name or "", work), Looked("listing values"), Matches()
+        held: Json | Absent = await paced(self._values)
+        if query.path:
+            held = paths.at(held, paths.parsed(query.path)) if not isinstance(held, Absent) else held
+        if not is_object(held):
+            return None
+        looked.at(list(held))
+        for name, value in held.items():
+            if matches(name):
+                found.add_value(name, SecretBytes(gojson.byte_value(value, work)))
+        return found.values
+
+    # -- push
+    async def entry(self, key: str) -> Json:
+        path = paths.parsed(key)
+        found = paths.at(await self._values(), path)
+        return None if isinstance(found, Absent) else found
+
+    def text(self, entry: Json) -> bytes:
+        return gojson.byte_value(entry, Work())
+
+    async def store(self, item: PushItem, text: bytes, entry: Json) -> None:
+        """Write a secret text. A member of an object that is there is set in the object."""
+        path = paths.parsed(item.remote_key)
+        if item.property and is_object(entry):
+            path, text = (*path, item.property), item.value.raw
+        value = as_text(text, "push it in base64")
+        await self._change(lambda values: paths.put(values, path, {_SECRET: value}))
+
+    async def delete(self, target: RemoteTarget) -> None:
+        """Remove the value from the definition; with a property only that member."""
+        path: Path = paths.parsed(target.remote_key)
+        held = await self.entry(target.remote_key) if target.property else None
+        if target.property and not is_object(held):
+            await super().delete(target)
+            return
+        if target.property:
+            path = (*path, target.property)
+        await self._change(lambda values: paths.remove(values, path))
+
+    async def remove(self, key: str) -> None:
+        await self.delete(RemoteTarget(key))
+
+    async def _change(self, edit: Callable[[dict[str, Json]], bool]) -> None:
+        """Change the values of the definition, unless somebody else does so meanwhile.
+
+        What the definition imports and computes stays; values that are encrypted stay so, unread.
+        """
+        from syncret.config.text.yaml import to_yaml  # slow to import
+        from syncret.providers.kit.http import Body
+
+        answer = await self._api.look_up(DEFINITION, headers=_YAML, environment=self._spec.environment)
+        if answer is None:
+            raise self._no_environment()
+        definition = _definition(answer.body)
+        values = definition.setdefault("values", {})
+        if not is_object(values) or not edit(values):
+            return
+        tag = answer.headers.get("etag", "")
+        await self._api.call(
+            UPDATE,
+            headers={"If-Match": tag} if tag else {},
+            body=Body(to_yaml(definition).encode(), _YAML["Accept"]),
+            environment=self._spec.environment,
+        )
+
+    # -- probe
+    async def probe(self) -> Readiness:
+        await self._values()
+        return "ready"
+
+
+def _plain(value: Json, work: Work) -> Json:
+    """The value in one of Pulumi's, which says for each also where it comes from. Raises Malformed."""
+    work.step()
+    if not is_object(value) or "value" not in value:
+        raise Malformed(
+            "reading the environment: a value is not known", hint="does `esc env open` show all values?"
+        )
+    inner = value["value"]
+    if is_object(inner):
+        return {name: _plain(each, work) for name, each in inner.items()}
+    if is_list(inner):
+        return [_plain(each, work) for each in inner]
+    return inner
+
+
+def _definition(document: bytes) -> dict[str, Json]:
+    from syncret.config.text.yaml import parse_text  # slow to import
+
+    for parsed in parse_text(document):
+        if is_object(parsed.value) and not parsed.problems:
+            return parsed.value
+        raise Malformed("the definition of the environment is no YAML object", hint="check it in Pulumi")
+    return {}

@@ -1,0 +1,161 @@
+"""Pulumi ESC passes the suite, on a server written from its published reference."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from syncret.config.meta import Document
+from syncret.providers.contract import FindQuery, IssuedToken, RemoteRef, RemoteTarget, SecretBytes
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.batching import unpaced
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from syncret.providers.testing.calls import fields, finder, item, prober, read, writer
+from syncret.providers.work import Work
+from tests.suites.providers.rest_harness import LOGIN, RestHarness
+from tests.support.opened import NOW
+from tests.support.servers.pulumi.server import Pulumi
+from tests.support.servers.rest import running
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]
+
+
+class PulumiHarness(RestHarness[Pulumi]):
+    provider = "pulumi"
+    lacks: Mapping[Ability, str] = {
+        Ability.VERSION: "the newest revision of an environment is opened",
+        Ability.FIND_TAGS: "values in Pulumi ESC have no tags",
+        Ability.OWN: "values in Pulumi ESC have no place for a mark",
+        Ability.REFUSE_KEY: "who may open an environment may read all of it",
+    }
+    options: Mapping[str, Any] = {"auth": {"accessToken": {"secretRef": LOGIN}}}
+
+    def spec(self) -> Document:
+        place = {"organization": "acme", "project": "shop", "environment": "prod"}
+        return {"apiUrl": f"{self.server.url}/api/esc", **place, **self.options}
+
+    async def seed(self, *entries: Entry) -> None:
+        for entry in entries:
+            value: object = {"fn::secret": entry.value.decode()}
+            *way, last = reversed(entry.key.split("."))
+            for part in way:
+                value = {part: value}
+            self.server.set(last, value)
+
+    def key(self, name: str) -> str:
+        return name.replace("/", ".")
+
+    async def stored(self, key: str) -> bytes | None:
+        found = self.server.values.get(key)
+        return None if found is None else found["fn::secret"].encode()
+
+
+class TestPulumi(ProviderSuite):
+    @pytest.fixture
+    @asynccontextmanager
+    async def harness(self) -> AsyncGenerator[Harness]:
+        async with running(Pulumi()) as server:
+            yield PulumiHarness(server)
+
+
+class ByAccount(PulumiHarness):
+    options: Mapping[str, Any] = {
+        "auth": {"oidcConfig": {"organization": "acme", "serviceAccountRef": {"name": "app"}}}
+    }
+
+
+class Deprecated(PulumiHarness):
+    options: Mapping[str, Any] = {"accessToken": {"secretRef": LOGIN}}
+
+
+class Elsewhere(PulumiHarness):
+    options: Mapping[str, Any] = {**PulumiHarness.options, "environment": "none"}
+
+
+def filled(server: Pulumi) -> Pulumi:
+    server.imported = {"region": "eu"}
+    server.set("db", {"user": "ada", "port": 5432, "password": {"fn::secret": "p"}, "ca.crt": "PEM"})
+    server.set("hosts", [{"name": "a"}, {"name": "b"}])
+    return server
+
+
+async def test_paths_and_objects() -> None:
+    asked = ("db.port", 'db["ca.crt"]', "hosts[1].name", "region", "hosts[2]", "db", "hosts")
+    async with running(filled(Pulumi())) as server, PulumiHarness(server).open() as client:
+        found = [await read(client, RemoteRef(key)) for key in asked]
+        members = await fields(client, RemoteRef("db"))
+        below = await finder(client).find(FindQuery(path="db", name="^p"), unpaced, Work())
+        absent = await finder(client).find(FindQuery(path="none"), unpaced, Work())
+        for bad in ("", ".", "a..b", "a[", "a.", ".a", 'a["'):
+            with pytest.raises(Malformed, match="is no path"):
+                await read(client, RemoteRef(bad))
+
+    assert found[:4] == [b"5432", b"PEM", b"b", b"eu"]
+    assert found[4:] == [
+        None,
+        b'{"ca.crt":"PEM","password":"p","port":5432,"user":"ada"}',
+        b'[{"name":"a"},{"name":"b"}]',
+    ]
+    assert {name: value.raw for name, value in (members or {}).items()} == {
+        "ca.crt": b"PEM",
+        "password": b"p",
+        "port": b"5432",
+        "user": b"ada",
+    }
+    assert (sorted(below or ()), absent) == (["password", "port"], None)
+
+
+async def test_a_push_leaves_the_rest_of_the_definition_as_it_is() -> None:
+    async with running(filled(Pulumi())) as server, PulumiHarness(server).open() as client:
+        await writer(client).push(item("db.password", b"p"))
+        before = server.writes
+        await writer(client).push(item("db.password", b"new"))
+        await writer(client).push(item("db", b"lin", "user"))
+        await writer(client).push(item("mail.host.name", b"mail.internal"))
+        there = await writer(client).exists(RemoteTarget("db", "user"))
+        await writer(client).delete(RemoteTarget("db", "port"))
+        await writer(client).delete(RemoteTarget("mail.host.name"))
+        await writer(client).delete(RemoteTarget("region"))
+        with pytest.raises(Malformed, match="no object"):
+            await writer(client).push(item("db.user.name", b"x"))
+
+    assert (before, there, server.imported) == (0, True, {"region": "eu"})
+    assert server.definition.startswith("imports:\n- common\n")
+    assert server.values["db"] == {
+        "user": {"fn::secret": "lin"},
+        "password": {"fn::secret": "new"},
+        "ca.crt": "PEM",
+    }
+    assert "mail" not in server.values
+
+
+@pytest.mark.parametrize("by", [ByAccount, Deprecated])
+async def test_other_logins(by: type[PulumiHarness]) -> None:
+    async with running(filled(Pulumi())) as server:
+        store = by(server)
+        store.given.tokens["app"] = IssuedToken(SecretBytes(b"jwt-of-app"), NOW + 600)
+        async with store.open() as client:
+            found = await read(client, RemoteRef("region"))
+
+    assert found == b"eu"
+
+
+async def test_an_account_that_is_not_trusted() -> None:
+    async with running(Pulumi()) as server:
+        store = ByAccount(server)
+        store.given.tokens["app"] = IssuedToken(SecretBytes(b"other"), NOW + 600)
+        with pytest.raises(Denied, match="the login is refused"):
+            async with store.open():
+                pass
+
+
+async def test_an_environment_that_does_not_exist() -> None:
+    async with running(Pulumi()) as server, Elsewhere(server).open() as client:
+        for call in (
+            read(client, RemoteRef("a")),
+            prober(client).probe(),
+            writer(client).delete(RemoteTarget("a")),
+        ):
+            with pytest.raises(Malformed, match="environment acme/shop/none does not exist"):
+                await call
