@@ -7,6 +7,7 @@ is one that the vendor's API looks like.
 import json
 import os
 import time
+from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from syncret.config.fields import Json
+from syncret.config.meta import Document
 from syncret.providers.contract import Finder, FindQuery, RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
@@ -22,6 +24,7 @@ from syncret.providers.testing.calls import fields, read
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_akeyless import AkeylessHarness
+from tests.suites.providers.test_bitwardensecretsmanager import BitwardenHarness
 from tests.suites.providers.test_chef import ChefHarness
 from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_delinea import DelineaHarness
@@ -36,6 +39,7 @@ from tests.suites.providers.test_pulumi import Deprecated
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.support.servers.akeyless.server import Akeyless
+from tests.support.servers.bitwarden.server import Bitwarden
 from tests.support.servers.chef.server import Chef
 from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.delinea.server import Delinea
@@ -51,6 +55,7 @@ from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import running
 from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.secretserver.server import SecretServer
+from tests.support.tls import Authority
 
 pytestmark = pytest.mark.differential
 
@@ -78,13 +83,27 @@ def _on_our_clock(server: Chef) -> RestHarness[Any]:
     return ChefHarness(server, time.time)
 
 
+class _Trusting(BitwardenHarness):
+    """The operator wants an authority, though the server's address is not https here."""
+
+    def spec(self) -> Document:
+        return {**super().spec(), "caBundle": b64encode(Authority().pem).decode()}
+
+
 NO_FIND: Final = "the operator's provider finds nothing"
 
 EMPTY: Final = "the operator takes an error for an empty value"
 
 TEXT: Final = "the operator does not look into a text that is JSON"
 
+YAML: Final = "the operator writes members that are objects as YAML"
+
+UNFILTERED: Final = "the operator's provider finds all secrets"
+
 PEERS: Final = {
+    "bitwardensecretsmanager": Peer(
+        Bitwarden, _Trusting, {"absent": ABSENT, "property": TEXT, "map": YAML, "find": UNFILTERED}
+    ),
     "chef": Peer(lambda: Chef(time.time), _on_our_clock, {"absent": ABSENT}),
     "akeyless": Peer(Akeyless, AkeylessHarness, {"absent": ABSENT, "map": TEXTS}, b'{"k":"t"}'),
     "conjur": Peer(lambda: Conjur(time.time), ConjurHarness, {"map": TEXTS}),

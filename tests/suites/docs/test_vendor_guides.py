@@ -15,6 +15,7 @@ from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
 from tests.support.servers.barbican.server import Barbican
 from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
+from tests.support.servers.bitwarden.server import Bitwarden
 from tests.support.servers.chef.server import Chef
 from tests.support.servers.dvls.server import Dvls
 from tests.support.servers.fortanix.server import Fortanix
@@ -99,6 +100,21 @@ def dvls() -> Guide:
 
     here = "https://dvls.example.com"
     return Guide(server, lambda: {here: f"{server.url}\n      insecure: true"}, issued, [{"password": "t-1"}])
+
+
+def bitwarden() -> Guide:
+    server = Bitwarden()
+    server.token = "0.bitwarden-example"
+    server.add("database", "correct horse")
+    server.add("cache", '{"server": {"host": "cache.internal"}}')
+    server.add("mail", "user: ada")
+
+    def issued() -> object:
+        held = [*server.secrets.values()][-1]
+        return held["key"], held["value"], held["note"]
+
+    here = "https://bitwarden.example.com:9998"
+    return Guide(server, lambda: {here: server.url}, issued, ("api-token", "t-1", "of the shop"))
 
 
 def chef() -> Guide:
@@ -213,6 +229,7 @@ def ovh() -> Guide:
 GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "barbican": barbican,
     "beyondtrustworkloadcredentials": workload_credentials,
+    "bitwardensecretsmanager": bitwarden,
     "chef": chef,
     "dvls": dvls,
     "fortanix": fortanix,

@@ -13,6 +13,7 @@ from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_akeyless import AkeylessHarness
 from tests.suites.providers.test_barbican import BarbicanHarness
 from tests.suites.providers.test_beyondtrustworkloadcredentials import WorkloadHarness
+from tests.suites.providers.test_bitwardensecretsmanager import BitwardenHarness
 from tests.suites.providers.test_chef import ChefHarness
 from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_delinea import DelineaHarness
@@ -33,6 +34,7 @@ from tests.support.opened import NOW
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.barbican.server import Barbican
 from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
+from tests.support.servers.bitwarden.server import Bitwarden
 from tests.support.servers.chef.server import Chef
 from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.delinea.server import Delinea
@@ -74,6 +76,13 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
             id="onepassword: the vaults, their titles for each fifty, and each item",
         ),
         pytest.param(lambda: Barbican(lambda: NOW), BarbicanHarness, KEYS, id="barbican", marks=CONFORMANCE),
+        pytest.param(
+            Bitwarden,
+            BitwardenHarness,
+            2 * 2,
+            id="bitwardensecretsmanager: listed and read for each hundred",
+            marks=CONFORMANCE,
+        ),
         pytest.param(lambda: Chef(lambda: NOW), ChefHarness, KEYS, id="chef", marks=CONFORMANCE),
         pytest.param(
             Dvls, DvlsHarness, 2 + 2 * KEYS, id="dvls: two pages of vaults, and each name", marks=CONFORMANCE

@@ -1,0 +1,129 @@
+"""Bitwarden Secrets Manager passes the suite, on a server written from the SDK server's published code."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+
+from syncret.config.meta import Document
+from syncret.providers.contract import FindQuery, PushItem, RemoteRef, RemoteTarget, SecretBytes
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.kit.batching import unpaced
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from syncret.providers.testing.calls import fields, finder, item, prober, read, writer
+from syncret.providers.work import Work
+from tests.suites.providers.rest_harness import LOGIN, RestHarness
+from tests.support.servers.bitwarden.server import ORGANIZATION, PROJECT, Bitwarden
+from tests.support.servers.rest import running
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]
+
+
+class BitwardenHarness(RestHarness[Bitwarden]):
+    provider = "bitwardensecretsmanager"
+    lacks: Mapping[Ability, str] = {
+        Ability.VERSION: "Bitwarden keeps one version of a secret",
+        Ability.FIND_PATH: "secrets in Bitwarden have no paths",
+        Ability.FIND_TAGS: "secrets in Bitwarden have no tags",
+        Ability.OWN: "as ESO has it, secrets in Bitwarden get no mark",
+        Ability.REFUSE_KEY: "what the machine account may not read is not in its list",
+    }
+    organization = ORGANIZATION
+
+    def spec(self) -> Document:
+        return {
+            "bitwardenServerSDKURL": self.server.url,
+            "apiURL": "https://api.bitwarden.eu/",
+            "identityURL": "https://identity.bitwarden.eu",
+            "organizationID": self.organization,
+            "projectID": PROJECT,
+            "auth": {"secretRef": {"credentials": LOGIN}},
+        }
+
+    async def seed(self, *entries: Entry) -> None:
+        for entry in entries:
+            self.server.add(entry.key, entry.value.decode())
+
+    async def stored(self, key: str) -> bytes | None:
+        found = [each["value"] for each in self.server.secrets.values() if each["key"] == key]
+        return found[-1].encode() if found else None
+
+
+class TestBitwardensecretsmanager(ProviderSuite):
+    @pytest.fixture
+    @asynccontextmanager
+    async def harness(self) -> AsyncGenerator[Harness]:
+        async with running(Bitwarden()) as server:
+            yield BitwardenHarness(server)
+
+
+async def test_names_ids_and_projects() -> None:
+    async with running(Bitwarden()) as server, BitwardenHarness(server).open() as client:
+        server.add("db", "ours")
+        other = server.add("db", "theirs", project="another")
+        server.add("web", "1")
+        server.add("web", "2")
+        found = [await read(client, RemoteRef(key)) for key in ("db", other, other.upper(), other[:-1] + "9")]
+        with pytest.raises(Malformed, match="more than one secret"):
+            await read(client, RemoteRef("web"))
+        every = await finder(client).find(FindQuery(name="^db$"), unpaced, Work())
+
+    assert found == [b"ours", b"theirs", b"theirs", None]
+    assert {id_: value.raw for id_, value in (every or {}).items()}[other] == b"theirs"
+
+
+async def test_yaml_is_a_map() -> None:
+    async with running(Bitwarden()) as server, BitwardenHarness(server).open() as client:
+        server.add("yaml", "user: ada\nport: 5432\nnested: {deep: x}\n")
+        server.add("text", "just text")
+        found = await fields(client, RemoteRef("yaml"))
+        with pytest.raises(Malformed, match="neither a JSON nor a YAML object"):
+            await fields(client, RemoteRef("text"))
+
+    values = {name: value.raw for name, value in (found or {}).items()}
+    assert values == {"user": b"ada", "port": b"5432", "nested": b'{"deep":"x"}'}
+
+
+async def test_notes_and_ids_of_pushes() -> None:
+    async with running(Bitwarden()) as server, BitwardenHarness(server).open() as client:
+        noted = PushItem("db", "", SecretBytes(b"1"), {"note": "of the shop"}, "k")
+        await writer(client).push(noted)
+        await writer(client).push(noted)
+        before = server.writes
+        await writer(client).push(item("db", b"2"))
+        [held] = server.secrets.values()
+        await writer(client).push(item(held["id"], b"3"))
+        with pytest.raises(Malformed, match="does not exist"):
+            await writer(client).push(item(ORGANIZATION, b"4"))
+        there = await writer(client).exists(RemoteTarget(held["id"]))
+
+    assert (before, there, held["value"], held["note"], held["key"]) == (1, True, "3", "of the shop", "db")
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ("API error: Received error message from server: [429 Too Many Requests] {}", Throttled),
+        ("API error: error sending request for url (https://api.bitwarden.eu)", Unavailable),
+        ("failed to login to bitwarden using access token: API error", Denied),
+        ("API error: Received error message from server: [403 Forbidden] canary-9", Denied),
+        ("unexpected end of JSON input", Malformed),
+    ],
+)
+async def test_what_the_sdk_server_says(words: str, error: type[SyncError]) -> None:
+    async with running(Bitwarden()) as server, BitwardenHarness(server).open() as client:
+        answer = server.failing(lambda _request: web.Response(status=400, text=words))
+        with answer, pytest.raises(error) as caught:
+            await prober(client).probe()
+
+    assert "canary" not in str(caught.value)
+
+
+async def test_an_organization_that_is_not_seen() -> None:
+    class Elsewhere(BitwardenHarness):
+        organization = PROJECT
+
+    async with running(Bitwarden()) as server, Elsewhere(server).open() as client:
+        with pytest.raises(Denied, match="permission denied"):
+            await read(client, RemoteRef("db"))
