@@ -34,6 +34,9 @@ _NAMES: Final = frozenset(
         # Google's metadata server, and its sovereign clouds
         "GCE_METADATA_HOST",
         "GOOGLE_CLOUD_UNIVERSE_DOMAIN",
+        # Volcengine's API, for a proxy of it, and its STS
+        "VOLCENGINE_ENDPOINT",
+        "VOLCENGINE_OIDC_STS_ENDPOINT",
     }
 )
 _PREFIX: Final = "CLOUDSDK_API_ENDPOINT_OVERRIDES_"

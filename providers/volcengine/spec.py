@@ -11,23 +11,40 @@ from syncret.providers.kit import spec_rules
 
 
 class VolcengineSecretRef(Model):
-    """Static credentials; with a token they are temporary ones."""
+    """Static credentials; with a token they are temporary ones.
+
+    Example: {accessKeyID: {name: volcengine-login, key: id}, secretAccessKey: {name: volcengine-login, key:
+    secret}}
+    """
 
     access_key_id: SecretKeySelector = msgspec.field(name="accessKeyID")
+    """ID of the access key. Example: {name: volcengine-login, key: id}"""
     secret_access_key: SecretKeySelector
+    """The secret of the access key. Example: {name: volcengine-login, key: secret}"""
     token: SecretKeySelector | None = None
+    """The session token of temporary credentials. Example: {name: volcengine-login, key: token}"""
 
 
 class VolcengineAuth(Model):
-    """How the store authenticates."""
+    """How the store authenticates.
+
+    Example: {secretRef: {accessKeyID: {name: volcengine-login, key: id}, secretAccessKey: {name:
+    volcengine-login, key: secret}}}
+    """
 
     secret_ref: VolcengineSecretRef | None = None
+    """An access key that is kept in a Secret."""
 
 
 class VolcengineSpec(Model):
-    """A store in one region of Volcengine."""
+    """Reads and writes secrets of one region of Volcengine.
+
+    Example: {region: cn-beijing, auth: {secretRef: {accessKeyID: {name: volcengine-login, key: id},
+    secretAccessKey: {name: volcengine-login, key: secret}}}}
+    """
 
     region: str
+    """The region. Example: cn-beijing"""
     auth: VolcengineAuth | None = None
     """Absent: the role of the daemon's own ServiceAccount (IRSA)."""
 

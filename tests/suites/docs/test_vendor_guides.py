@@ -27,6 +27,7 @@ from tests.support.servers.previder.server import Previder
 from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import RestServer, running
 from tests.support.servers.secretserver.server import SecretServer
+from tests.support.servers.volcengine.server import Volcengine
 from tests.support.servers.yandex.server import Yandex
 from tests.support.tls import Authority
 
@@ -184,6 +185,16 @@ def pulumi() -> Guide:
     )
 
 
+def volcengine() -> Guide:
+    server = Volcengine(time.time)
+    server.token = "volcengine-example"
+    server.secrets = {
+        "database": ["tr0ub4dor", "correct horse"],
+        "cache": ['{"server": {"host": "cache.internal"}}'],
+    }
+    return Guide(server, dict[str, str], lambda: server.secrets["api-token"], ["t-1"])
+
+
 def workload_credentials() -> Guide:
     server = WorkloadCredentials()
     server.token = "bt-example"
@@ -240,18 +251,20 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "previder": previder,
     "pulumi": pulumi,
     "secretserver": secretserver,
+    "volcengine": volcengine,
     "yandexcertificatemanager": lambda: yandex("yandexcertificatemanager"),
     "yandexlockbox": lambda: yandex("yandexlockbox"),
 }
 
 
 @pytest.mark.parametrize("page", GUIDES)
-async def test_the_guide(tmp_path: Path, page: str) -> None:
+async def test_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str) -> None:
     shown = {block.title: block.text for block in blocks(ROOT / "docs" / "providers" / f"{page}.md")}
     manifests, output = tmp_path / "manifests", tmp_path / "out"
     manifests.mkdir()
     guide = GUIDES[page]()
     async with running(guide.server, AUTHORITY.server(tmp_path) if guide.tls else None):
+        monkeypatch.setenv("VOLCENGINE_ENDPOINT", guide.server.url)
         for title in ("store.yaml", "app.yaml", "push.yaml"):
             text = shown.get(title, "")
             for said, true in guide.here().items():

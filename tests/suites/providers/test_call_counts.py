@@ -30,6 +30,7 @@ from tests.suites.providers.test_pulumi import PulumiHarness
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.suites.providers.test_senhasegura import SenhaseguraHarness
+from tests.suites.providers.test_volcengine import VolcengineHarness
 from tests.support.opened import NOW
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.barbican.server import Barbican
@@ -52,6 +53,7 @@ from tests.support.servers.rest import RestServer, running
 from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.secretserver.server import SecretServer
 from tests.support.servers.senhasegura.server import Senhasegura
+from tests.support.servers.volcengine.server import Volcengine
 
 KEYS: Final = 200
 
@@ -102,6 +104,9 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
             marks=CONFORMANCE,
         ),
         pytest.param(
+            lambda: Volcengine(lambda: NOW), VolcengineHarness, KEYS, id="volcengine", marks=CONFORMANCE
+        ),
+        pytest.param(
             WorkloadCredentials,
             WorkloadHarness,
             KEYS,
@@ -118,6 +123,7 @@ async def test_two_hundred_keys(
 ) -> None:
     async with running(server()) as manager:
         monkeypatch.setenv("DOPPLER_BASE_URL", manager.url)
+        monkeypatch.setenv("VOLCENGINE_ENDPOINT", manager.url)
         store = harness(manager)
         names = [store.key(f"k-{number}") for number in range(KEYS)]
         await store.seed(*(Entry(name, store.whole("v")) for name in names))

@@ -1,0 +1,167 @@
+"""The client of a Volcengine store: the endpoints, and what it does with them.
+
+https://www.volcengine.com/docs/6476
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from syncret.providers.contract import (
+    Compute,
+    FindQuery,
+    Paced,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import SingleReads, unpaced
+from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Api
+
+
+def _action(name: str, doing: str) -> Endpoint:
+    grant = f"give the user or role a policy that allows kms:{name}"
+    return Endpoint("POST", f"/?Action={name}&Version=2021-02-18", doing, grant)
+
+
+READ: Final = _action("GetSecretValue", "reading secret {name}")
+LIST: Final = _action("DescribeSecrets", "listing secrets")
+CREATE: Final = _action("CreateSecret", "creating secret {name}")
+UPDATE: Final = _action("SetSecretValue", "changing secret {name}")
+DELETE: Final = _action("ScheduleSecretDeletion", "deleting secret {name}")
+
+_PER_PAGE: Final = 100
+_WINDOW: Final = 7
+"""Days until a deleted secret is gone; the fewest that Volcengine takes."""
+
+
+class Refused(Malformed):
+    """A request that Volcengine refuses by a code which is none of its common ones."""
+
+
+class _Value(msgspec.Struct):
+    SecretValue: str | None = None
+
+
+class _ValueAnswer(msgspec.Struct):
+    Result: _Value
+
+
+class _Listed(msgspec.Struct):
+    SecretName: str
+    ScheduleDeleteTime: str | None = None
+    SecretState: str | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is not waiting for its deletion."""
+        return not self.ScheduleDeleteTime and self.SecretState != "PendingDelete"
+
+
+class _List(msgspec.Struct):
+    Secrets: list[_Listed] | None = None
+
+
+class _ListAnswer(msgspec.Struct):
+    Result: _List
+
+
+class VolcengineClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes]):
+    """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
+
+    converts_keys = False
+
+    def __init__(self, api: "Api", compute: Compute) -> None:
+        self._api = api
+        self._compute = compute
+
+    def __repr__(self) -> str:
+        return f"<VolcengineClient {self._api!r}>"
+
+    # -- read
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Secrets have no metadata to read."""
+        return RemoteKey(ref.key, ref.version)
+
+    async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
+        """The value; its absence is told by the list, for the codes of refusals are not published."""
+        body = {"SecretName": key.key, **({"VersionID": key.version} if key.version else {})}
+        try:
+            answer = await self._api.call(READ, body=body, name=key.key)
+        except Refused:
+            if await self._is_listed(key.key):
+                raise
+            return None
+        value = answer.decode(_ValueAnswer).Result.SecretValue
+        if value is None:
+            raise Malformed(f"secret {key.key} has no value", hint="is it of the type Generic?")
+        return SecretBytes(value.encode())
+
+    def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap | None:
+        """The members of the JSON object: as in the operator they are JSON, and strings keep their quotes."""
+        found = self.value(payload, ref, work)
+        if found is None:
+            return None
+        raw = gojson.raw_fields(found.raw, work)
+        return {name: SecretBytes(text.encode("utf-8", "surrogateescape")) for name, text in raw.items()}
+
+    async def _is_listed(self, name: str) -> bool:
+        async for each in pages(partial(self._page), unpaced, doing=LIST.doing):
+            if each.SecretName == name:
+                return each.is_there
+        return False
+
+    async def _page(self, token: str) -> Page[_Listed]:
+        number = int(token or "1")
+        answer = await self._api.call(LIST, body={"CurrentPage": number, "PageSize": _PER_PAGE})
+        secrets = answer.decode(_ListAnswer).Result.Secrets or []
+        return Page(secrets, str(number + 1) if len(secrets) == _PER_PAGE else "")
+
+    # -- find
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        """The secrets whose names match; a path is what they begin with."""
+        if query.tags:
+            raise Malformed("secrets in Volcengine are not found by tags", hint="write find.name.regexp")
+        matches, found = regexp.matcher(query.name or "", work), Matches()
+        async for each in pages(self._page, paced, doing=LIST.doing):
+            name = each.SecretName
+            if each.is_there and name.startswith(query.path or "") and matches(name):
+                found.add_name(name)
+        return await found.read_values(self.entry, paced, doing="volcengine find")
+
+    # -- push
+    async def entry(self, key: str) -> SecretBytes | None:
+        return await self.fetch_one(RemoteKey(key))
+
+    def text(self, entry: SecretBytes) -> bytes:
+        return entry.raw
+
+    async def store(self, item: PushItem, text: bytes, entry: SecretBytes | None) -> None:
+        name = item.remote_key
+        body = {"SecretName": name, "SecretValue": as_text(text, "push it in base64")}
+        if entry is None:
+            await self._api.call(CREATE, body={**body, "SecretType": "Generic"}, name=name)
+        else:
+            await self._api.call(UPDATE, body=body, name=name)
+
+    async def remove(self, key: str) -> None:
+        await self._api.call(DELETE, body={"SecretName": key, "PendingWindowInDays": _WINDOW}, name=key)
+
+    # -- probe
+    async def probe(self) -> Readiness:
+        await self._api.check_login()
+        return "ready"

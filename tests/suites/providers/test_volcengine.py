@@ -1,0 +1,137 @@
+"""Volcengine passes the suite, on a server written from its reference, which verifies signatures."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from syncret.config.meta import Document
+from syncret.providers.contract import FindQuery, RemoteRef
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.batching import unpaced
+from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from syncret.providers.testing.calls import fields, finder, read
+from syncret.providers.work import Work
+from tests.suites.providers.rest_harness import RestHarness
+from tests.support.opened import NOW
+from tests.support.servers.rest import running
+from tests.support.servers.volcengine.server import REGION, ROLE, Volcengine
+
+pytestmark = [pytest.mark.slow, pytest.mark.conformance]
+
+
+class VolcengineHarness(RestHarness[Volcengine]):
+    """Its server must be where VOLCENGINE_ENDPOINT says."""
+
+    provider = "volcengine"
+    versions: tuple[str, str] = ("v1", "v2")
+    lacks: Mapping[Ability, str] = {
+        Ability.MAP: "as in the operator, members of a map are JSON; they are tested below",
+        Ability.FIND_TAGS: "the list of secrets does not show their tags",
+        Ability.OWN: "secrets of Volcengine get no mark",
+    }
+
+    def __init__(self, server: Volcengine) -> None:
+        super().__init__(server)
+        self._give()
+
+    def _give(self) -> None:
+        key = {"id": self.server.key_id, "secret": self.server.token, "session": self.server.session}
+        self.given.secrets["login"] = {name: value.encode() for name, value in key.items()}
+
+    def spec(self) -> Document:
+        fields = {"accessKeyID": "id", "secretAccessKey": "secret", "token": "session"}
+        ref = {field: {"name": "login", "key": key} for field, key in fields.items()}
+        return {"region": REGION, "auth": {"secretRef": ref}}
+
+    async def seed(self, *entries: Entry) -> None:
+        for entry in entries:
+            self.server.secrets.setdefault(entry.key, []).append(entry.value.decode())
+
+    async def stored(self, key: str) -> bytes | None:
+        there = key in self.server.secrets and key not in self.server.deleted
+        return self.server.secrets[key][-1].encode() if there else None
+
+    async def rotate(self) -> None:
+        self.server.token = "canary-token-2"
+        self._give()
+
+
+class OfRole(VolcengineHarness):
+    def spec(self) -> Document:
+        return {"region": REGION}
+
+
+@asynccontextmanager
+async def served(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Volcengine]:
+    async with running(Volcengine(lambda: NOW)) as server:
+        monkeypatch.setenv("VOLCENGINE_ENDPOINT", server.url)
+        monkeypatch.setenv("VOLCENGINE_OIDC_STS_ENDPOINT", server.url)
+        yield server
+
+
+class TestVolcengine(ProviderSuite):
+    @pytest.fixture
+    @asynccontextmanager
+    async def harness(self, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Harness]:
+        async with served(monkeypatch) as server:
+            yield VolcengineHarness(server)
+
+
+async def test_the_role_of_the_pod(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    async with served(monkeypatch) as server:
+        server.session = "canary-session"
+        server.secrets["db"] = ["1"]
+        with pytest.raises(Malformed, match="has no role"):
+            async with OfRole(server).open():
+                pass
+        monkeypatch.setenv("VOLCENGINE_OIDC_ROLE_TRN", ROLE)
+        monkeypatch.setenv("VOLCENGINE_OIDC_TOKEN_FILE", str(file))
+        file.write_text("jwt-of-daemon\n")
+        async with OfRole(server).open() as client:
+            found = await read(client, RemoteRef("db"))
+        file.write_text("another")
+        with pytest.raises(Denied, match="the login is refused"):
+            async with OfRole(server).open():
+                pass
+
+    assert found == b"1"
+
+
+async def test_members_are_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        server.secrets = {"db": ['{"user": "ada", "port": 5432}'], "text": ["no JSON"]}
+        found = await fields(client, RemoteRef("db"))
+        with pytest.raises(Malformed):
+            await fields(client, RemoteRef("text"))
+
+    assert {name: value.raw for name, value in (found or {}).items()} == {"user": b'"ada"', "port": b"5432"}
+
+
+async def test_temporary_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server:
+        server.session = "canary-session"
+        server.secrets["db"] = ["1"]
+        async with VolcengineHarness(server).open() as client:
+            assert await read(client, RemoteRef("db")) == b"1"
+
+
+async def test_what_is_listed_is_not_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        server.secrets = {f"s-{number}": ["1"] for number in range(150)}
+        server.deleted = {"s-149"}
+        with pytest.raises(Malformed, match=r"HTTP 404, NotFound\.Version"):
+            await read(client, RemoteRef("s-120", version="v9"))
+        gone = await read(client, RemoteRef("s-149"))
+        found = await finder(client).find(FindQuery(path="s-14"), unpaced, Work())
+
+    assert (gone, len(found or ())) == (None, 10)
+
+
+async def test_a_clock_that_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        server.now = lambda: NOW + 3600
+        with pytest.raises(Denied, match="refuses the access key"):
+            await read(client, RemoteRef("db"))
