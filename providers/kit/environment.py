@@ -34,6 +34,8 @@ _NAMES: Final = frozenset(
         # Google's metadata server, and its sovereign clouds
         "GCE_METADATA_HOST",
         "GOOGLE_CLOUD_UNIVERSE_DOMAIN",
+        # Oracle's vaults, for a proxy of them
+        "OCI_VAULTS_ENDPOINT",
         # Volcengine's API, for a proxy of it, and its STS
         "VOLCENGINE_ENDPOINT",
         "VOLCENGINE_OIDC_STS_ENDPOINT",

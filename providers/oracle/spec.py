@@ -10,34 +10,57 @@ from syncret.providers.kit import spec_rules
 
 
 class OracleSecretRef(Model):
-    """The API signing key of a user (PEM), and its fingerprint."""
+    """The API signing key of a user (PEM), and its fingerprint.
+
+    Example: {privatekey: {name: oracle-login, key: key.pem}, fingerprint: {name: oracle-login, key:
+    fingerprint}}
+    """
 
     privatekey: SecretKeySelector
+    """The key, in PEM without a password. Example: {name: oracle-login, key: key.pem}"""
     fingerprint: SecretKeySelector
+    """The key's fingerprint, as Oracle shows it. Example: {name: oracle-login, key: fingerprint}"""
 
 
 class OracleAuth(Model):
-    """The user who signs the requests."""
+    """The user who signs the requests.
+
+    Example: {tenancy: ocid1.tenancy.oc1..aaaa, user: ocid1.user.oc1..aaaa, secretRef: {privatekey: {name:
+    oracle-login, key: key.pem}, fingerprint: {name: oracle-login, key: fingerprint}}}
+    """
 
     tenancy: str
+    """OCID of the tenancy. Example: ocid1.tenancy.oc1..aaaa"""
     user: str
+    """OCID of the user. Example: ocid1.user.oc1..aaaa"""
     secret_ref: OracleSecretRef
+    """The key of the user."""
 
 
 class OracleSpec(Model):
-    """A store in one vault. Tenancy, user, vault, compartment and key are OCIDs."""
+    """Reads and writes secrets of one vault. Tenancy, user, vault, compartment and key are OCIDs.
+
+    Example: {region: eu-frankfurt-1, vault: ocid1.vault.oc1..aaaa, auth: {tenancy: ocid1.tenancy.oc1..aaaa,
+    user: ocid1.user.oc1..aaaa, secretRef: {privatekey: {name: oracle-login, key: key.pem}, fingerprint:
+    {name: oracle-login, key: fingerprint}}}}
+    """
 
     region: str
+    """The region of the vault. Example: eu-frankfurt-1"""
     vault: str
+    """OCID of the vault. Example: ocid1.vault.oc1..aaaa"""
     compartment: str = ""
-    """Needed to find by name and to push."""
+    """OCID of the secrets' compartment; needed to find, to push, and to tell what does not exist.
+    Example: ocid1.compartment.oc1..aaaa"""
     encryption_key: str = ""
-    """The key of the vault that encrypts what is pushed; needed to push."""
+    """OCID of the vault's key that encrypts what is pushed; needed to push.
+    Example: ocid1.key.oc1..aaaa"""
     principal_type: Literal["", "UserPrincipal", "InstancePrincipal", "Workload"] = ""
-    """How the store authenticates. Empty: the user if `auth` is set, otherwise the instance."""
+    """How the store authenticates; only the user of `auth` is supported. Example: UserPrincipal"""
     auth: OracleAuth | None = None
+    """The user who signs the requests."""
     service_account_ref: ServiceAccountSelector | None = None
-    """The account of a Workload principal; absent: that of the daemon's own pod."""
+    """The account of a Workload principal; accepted and not used. Example: {name: app}"""
 
 
 def check(spec: OracleSpec, scope: Scope) -> Iterator[Problem]:

@@ -22,6 +22,7 @@ from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.github.server import Github
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onboardbase.server import Onboardbase
+from tests.support.servers.oracle.server import Oracle
 from tests.support.servers.ovh.server import Ovh
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.pulumi.server import Pulumi
@@ -164,6 +165,15 @@ def ngrok() -> Guide:
     )
 
 
+def oracle() -> Guide:
+    server = Oracle(time.time)
+    server.add("database", b"tr0ub4dor", b"correct horse")
+    server.add("mail", b'{"user": "ada"}')
+    key = server.key_file().decode().strip().replace("\n", "\n    ")
+    example = "(the private key of the user, as Oracle gave it)"
+    return Guide(server, lambda: {example: key}, lambda: server.secrets["api-token"]["versions"], [b"t-1"])
+
+
 def previder() -> Guide:
     server = Previder()
     server.token = "pv-example"
@@ -247,6 +257,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "github": github,
     "ngrok": ngrok,
     "onboardbase": onboardbase,
+    "oracle": oracle,
     "ovh": ovh,
     "previder": previder,
     "pulumi": pulumi,
@@ -264,6 +275,7 @@ async def test_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: 
     manifests.mkdir()
     guide = GUIDES[page]()
     async with running(guide.server, AUTHORITY.server(tmp_path) if guide.tls else None):
+        monkeypatch.setenv("OCI_VAULTS_ENDPOINT", guide.server.url)
         monkeypatch.setenv("VOLCENGINE_ENDPOINT", guide.server.url)
         for title in ("store.yaml", "app.yaml", "push.yaml"):
             text = shown.get(title, "")

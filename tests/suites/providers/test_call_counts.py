@@ -24,6 +24,7 @@ from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_infisical import InfisicalHarness
 from tests.suites.providers.test_onboardbase import OnboardbaseHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.suites.providers.test_oracle import OracleHarness
 from tests.suites.providers.test_ovh import OvhHarness
 from tests.suites.providers.test_previder import PreviderHarness
 from tests.suites.providers.test_pulumi import PulumiHarness
@@ -46,6 +47,7 @@ from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.onepassword.server import Connect
+from tests.support.servers.oracle.server import Oracle
 from tests.support.servers.ovh.server import Ovh
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.pulumi.server import Pulumi
@@ -93,6 +95,7 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
             Fortanix, FortanixHarness, 2 * KEYS, id="fortanix: looked up and exported", marks=CONFORMANCE
         ),
         pytest.param(Onboardbase, OnboardbaseHarness, 1, id="onboardbase: one answer", marks=CONFORMANCE),
+        pytest.param(lambda: Oracle(lambda: NOW), OracleHarness, KEYS, id="oracle", marks=CONFORMANCE),
         pytest.param(Ovh, OvhHarness, KEYS, id="ovh", marks=CONFORMANCE),
         pytest.param(Previder, PreviderHarness, KEYS, id="previder", marks=CONFORMANCE),
         pytest.param(Pulumi, PulumiHarness, 2, id="pulumi: opened and read", marks=CONFORMANCE),
@@ -123,6 +126,7 @@ async def test_two_hundred_keys(
 ) -> None:
     async with running(server()) as manager:
         monkeypatch.setenv("DOPPLER_BASE_URL", manager.url)
+        monkeypatch.setenv("OCI_VAULTS_ENDPOINT", manager.url)
         monkeypatch.setenv("VOLCENGINE_ENDPOINT", manager.url)
         store = harness(manager)
         names = [store.key(f"k-{number}") for number in range(KEYS)]

@@ -1,0 +1,190 @@
+"""The client of an Oracle store: the endpoints, and what it does with them.
+
+https://docs.oracle.com/en-us/iaas/api/#/en/secretretrieval/, https://docs.oracle.com/en-us/iaas/api/#/en/secretmgmt/
+"""
+
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from syncret.providers.contract import (
+    Compute,
+    FindQuery,
+    Paced,
+    PushItem,
+    Readiness,
+    RemoteKey,
+    RemoteRef,
+    SecretBytes,
+    SecretMap,
+)
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.endpoints import Endpoint, literal
+from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.oracle.spec import OracleSpec
+from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.http import Answer
+    from syncret.providers.kit.rest.api import Api
+
+_READ: Final = "write a policy that allows the user to read secret-bundles"
+_LIST: Final = "write a policy that allows the user to inspect secrets"
+_WRITE: Final = "write a policy that allows the user to manage secret-family, and to use the key"
+_BY_NAME: Final = "/20190301/secretbundles/actions/getByName?secretName={name}&vaultId={vault}"
+
+READ: Final = Endpoint("POST", _BY_NAME, "reading secret {name}", _READ)
+READ_STAGE: Final = Endpoint("POST", f"{_BY_NAME}&stage={{stage}}", "reading secret {name}", _READ)
+
+_PER_PAGE: Final = 100
+_GONE: Final = frozenset({"DELETED", "DELETING", "PENDING_DELETION", "SCHEDULING_DELETION"})
+
+
+class Endpoints:
+    """Those of the service that manages secrets, which has a host of its own."""
+
+    def __init__(self, url: str) -> None:
+        secrets = f"{literal(url)}/20180608/secrets"
+        listing = f"{secrets}?compartmentId={{compartment}}&vaultId={{vault}}"
+        self.list = Endpoint("GET", f"{listing}&limit={_PER_PAGE}", "listing secrets", _LIST)
+        self.next = Endpoint("GET", f"{listing}&limit={_PER_PAGE}&page={{page}}", "listing secrets", _LIST)
+        self.named = Endpoint("GET", f"{listing}&name={{name}}", "looking for secret {name}", _LIST)
+        self.create = Endpoint("POST", secrets, "creating secret {name}", _WRITE)
+        self.update = Endpoint("PUT", f"{secrets}/{{id}}", "changing secret {name}", _WRITE)
+        self.delete = Endpoint(
+            "POST", f"{secrets}/{{id}}/actions/scheduleDeletion", "deleting secret {name}", _WRITE
+        )
+
+
+class _Content(msgspec.Struct):
+    content: str = ""
+
+
+class Bundle(msgspec.Struct, rename="camel"):
+    """One version of a secret."""
+
+    secret_id: str
+    secret_bundle_content: _Content
+
+    @property
+    def value(self) -> bytes:
+        return b64decode(self.secret_bundle_content.content)
+
+    def __repr__(self) -> str:
+        return f"<Bundle {self.secret_id}>"
+
+
+class _Listed(msgspec.Struct, rename="camel"):
+    secret_name: str
+    lifecycle_state: str
+    freeform_tags: dict[str, str] | None = None
+
+
+class OracleClient(TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
+    """Reads, finds, pushes, deletes and probes."""
+
+    converts_keys = False
+
+    def __init__(self, spec: OracleSpec, api: "Api", compute: Compute, *, vaults: str) -> None:
+        self._spec = spec
+        self._api = api
+        self._compute = compute
+        self._endpoints = Endpoints(vaults)
+
+    def __repr__(self) -> str:
+        return f"<OracleClient {self._api!r}>"
+
+    # -- read
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """Secrets have no metadata to read; a version is a stage."""
+        return RemoteKey(ref.key, ref.version)
+
+    async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
+        found = await self._read(key.key, key.version)
+        return None if found is None else SecretBytes(found.value)
+
+    async def _read(self, name: str, stage: str = "") -> Bundle | None:
+        """Oracle does not tell what is absent from what is not permitted: the list of secrets does."""
+        vault = self._spec.vault
+        if stage:
+            answer = await self._api.look_up(READ_STAGE, body={}, name=name, vault=vault, stage=stage)
+        else:
+            answer = await self._api.look_up(READ, body={}, name=name, vault=vault)
+        if answer is not None:
+            return answer.decode(Bundle)
+        if not self._spec.compartment:
+            hint = f"{_READ}; with compartment in the store it is told whether a secret exists"
+            raise Denied(f"reading secret {name}: it does not exist, or may not be read", hint=hint)
+        listed = (await self._listing(self._endpoints.named, name=name)).decode(list[_Listed])
+        if any(each.lifecycle_state not in _GONE for each in listed):
+            raise Denied(f"reading secret {name}: permission denied, or it has no such stage", hint=_READ)
+        return None
+
+    async def _listing(self, endpoint: Endpoint, *, name: str = "", page: str = "") -> "Answer":
+        spec = self._spec
+        if not spec.compartment:
+            raise Malformed("the store names no compartment", hint="write compartment")
+        place = {"compartment": spec.compartment, "vault": spec.vault}
+        given: Any = {**place, "name": name, "page": page}
+        answer = await self._api.look_up(endpoint, **given)
+        if answer is None:
+            raise Denied("listing secrets: permission denied", hint=f"{_LIST}; check compartment and vault")
+        return answer
+
+    # -- find
+    async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
+        """The secrets of the compartment whose names match, and that have all tags."""
+        if query.path:
+            raise Malformed(
+                "secrets in Oracle's vaults have no paths", hint="write find.name.regexp or find.tags"
+            )
+        matches, found = regexp.matcher(query.name or "", work), Matches()
+        wanted = dict(query.tags or ())
+        async for each in pages(self._page, paced, doing="listing secrets"):
+            tagged = wanted.items() <= (each.freeform_tags or {}).items()
+            if each.lifecycle_state not in _GONE and tagged and matches(each.secret_name):
+                found.add_name(each.secret_name)
+        return await found.read_values(
+            lambda name: self.fetch_one(RemoteKey(name)), paced, doing="oracle find"
+        )
+
+    async def _page(self, token: str) -> Page[_Listed]:
+        answer = await self._listing(self._endpoints.next if token else self._endpoints.list, page=token)
+        return Page(answer.decode(list[_Listed]), answer.headers.get("opc-next-page", ""))
+
+    # -- push
+    async def entry(self, key: str) -> Bundle | None:
+        return await self._read(key)
+
+    def text(self, entry: Bundle) -> bytes:
+        return entry.value
+
+    async def store(self, item: PushItem, text: bytes, entry: Bundle | None) -> None:
+        spec, name = self._spec, item.remote_key
+        content = {"contentType": "BASE64", "content": b64encode(text).decode()}
+        if entry is not None:
+            change = {"secretContent": content}
+            await self._api.call(self._endpoints.update, body=change, id=entry.secret_id, name=name)
+            return
+        if not spec.encryption_key:
+            raise Malformed("SecretStore must reference encryption key", hint="write encryptionKey")
+        made = {"compartmentId": spec.compartment, "keyId": spec.encryption_key, "vaultId": spec.vault}
+        body = {**made, "secretName": name, "secretContent": content}
+        await self._api.call(self._endpoints.create, body=body, name=name)
+
+    async def remove(self, key: str) -> None:
+        entry = await self.entry(key)
+        if entry is not None:
+            await self._api.look_up(self._endpoints.delete, body={}, id=entry.secret_id, name=key)
+
+    # -- probe
+    async def probe(self) -> Readiness:
+        """With a compartment, its secrets are listed; to read them needs no other right."""
+        if not self._spec.compartment:
+            return "unknown"
+        await self._listing(self._endpoints.list)
+        return "ready"
