@@ -17,38 +17,55 @@ class BeyondTrustCredential(Model):
     """One part of the credentials: read from a Secret, or written here."""
 
     value: str | None = None
+    """The text itself, for what is no secret. Example: 6b2f3c1e-8a6b-4c5d-9e7f-2a3b4c5d6e7f"""
     secret_ref: SecretKeySelector | None = None
+    """The Secret that has it, instead of `value`."""
 
 
 class BeyondTrustAuth(Model):
     """How the store authenticates: an API key or an OAuth client, and optionally a client certificate."""
 
     api_key: BeyondTrustCredential | None = None
+    """The key of an API registration; it wins over an OAuth client."""
     client_id: BeyondTrustCredential | None = None
+    """The OAuth client of an application user."""
     client_secret: BeyondTrustCredential | None = None
+    """The secret of that client."""
     certificate: BeyondTrustCredential | None = None
+    """A client certificate as PEM, for registrations that demand one."""
     certificate_key: BeyondTrustCredential | None = None
+    """Its private key as PEM."""
 
 
 class BeyondTrustServer(Model):
     """The Password Safe, and what is read from it."""
 
     api_url: str
+    """Address of the API, which ends with `/BeyondTrust/api/public/v3`.
+    Example: https://safe.example.com/BeyondTrust/api/public/v3"""
     verify_ca: bool = msgspec.field(name="verifyCA")
+    """Whether the server's certificate must be trusted; without that, anybody on the way could read the
+    secrets."""
     api_version: str | None = None
+    """The version of the API's answers; absent: 3.0. Example: '3.1'"""
     retrieval_type: str | None = None
-    """SECRET reads Secrets Safe, MANAGED_ACCOUNT the passwords of managed systems."""
+    """SECRET reads Secrets Safe; MANAGED_ACCOUNT, or none, the passwords of managed accounts.
+    Example: SECRET"""
     separator: str | None = None
-    """The separator between the folders of a key; a slash by default."""
+    """What separates the parts of a key; absent: a slash. Example: '|'"""
     decrypt: bool = True
+    """Whether Secrets Safe sends values decrypted."""
     client_time_out_seconds: Assumed[int] = 45
+    """Seconds to wait for an answer, in ESO; accepted, the setting `callTimeout` counts. Example: 30"""
 
 
 class BeyondTrustSpec(Model):
-    """Reads and creates secrets of a Password Safe."""
+    """Reads and writes secrets of a Password Safe, or reads its managed accounts."""
 
     auth: BeyondTrustAuth
+    """Who the store is to Password Safe."""
     server: BeyondTrustServer
+    """Where Password Safe is."""
 
 
 def check(spec: BeyondTrustSpec, scope: Scope) -> Iterator[Problem]:

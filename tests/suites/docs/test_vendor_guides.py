@@ -14,6 +14,7 @@ from syncret.daemon.one_pass import one_pass
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
 from tests.support.servers.barbican.server import Barbican
+from tests.support.servers.beyondtrust.server import BASE, PasswordSafe
 from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
 from tests.support.servers.bitwarden.server import Bitwarden
 from tests.support.servers.chef.server import Chef
@@ -89,6 +90,19 @@ def barbican() -> Guide:
         "7a1b2c3d-8a6b-4c5d-9e7f-2a3b4c5d6e7f": b'{"host": "cache.internal", "port": 6379}',
     }
     return Guide(server, lambda: {"https://keystone.example.com": f"{server.url}/identity"})
+
+
+def beyondtrust() -> Guide:
+    server = PasswordSafe()
+    server.key = "bt-example"
+    server.add("shop/prod", "database", "correct horse")
+    server.add("shop", "cache", '{"server": {"port": 6379}}', "Text")
+
+    def issued() -> object:
+        return [each["Password"] for each in server.secrets.values() if each["Title"] == "issued"]
+
+    here = f"https://safe.example.com{BASE}"
+    return Guide(server, lambda: {here: f"{server.url}{BASE}"}, issued, ["t-1"])
 
 
 def dvls() -> Guide:
@@ -249,6 +263,7 @@ def ovh() -> Guide:
 
 GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "barbican": barbican,
+    "beyondtrust": beyondtrust,
     "beyondtrustworkloadcredentials": workload_credentials,
     "bitwardensecretsmanager": bitwarden,
     "chef": chef,

@@ -12,6 +12,7 @@ from syncret.providers.testing import Entry
 from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_akeyless import AkeylessHarness
 from tests.suites.providers.test_barbican import BarbicanHarness
+from tests.suites.providers.test_beyondtrust import AccountsHarness, SafeHarness
 from tests.suites.providers.test_beyondtrustworkloadcredentials import WorkloadHarness
 from tests.suites.providers.test_bitwardensecretsmanager import BitwardenHarness
 from tests.suites.providers.test_chef import ChefHarness
@@ -35,6 +36,7 @@ from tests.suites.providers.test_volcengine import VolcengineHarness
 from tests.support.opened import NOW
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.barbican.server import Barbican
+from tests.support.servers.beyondtrust.server import PasswordSafe
 from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
 from tests.support.servers.bitwarden.server import Bitwarden
 from tests.support.servers.chef.server import Chef
@@ -86,6 +88,10 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
             2 * 2,
             id="bitwardensecretsmanager: listed and read for each hundred",
             marks=CONFORMANCE,
+        ),
+        pytest.param(PasswordSafe, SafeHarness, KEYS, id="beyondtrust: secrets", marks=CONFORMANCE),
+        pytest.param(
+            PasswordSafe, AccountsHarness, 4 * KEYS, id="beyondtrust: accounts by request", marks=CONFORMANCE
         ),
         pytest.param(lambda: Chef(lambda: NOW), ChefHarness, KEYS, id="chef", marks=CONFORMANCE),
         pytest.param(
