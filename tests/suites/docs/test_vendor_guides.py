@@ -11,6 +11,7 @@ import pytest
 
 from syncret.config.settings import Settings
 from syncret.daemon.one_pass import one_pass
+from syncret.providers.kit.http import tls as trust
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
 from tests.support.servers.barbican.server import Barbican
@@ -25,6 +26,7 @@ from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.oracle.server import Oracle
 from tests.support.servers.ovh.server import Ovh
+from tests.support.servers.passworddepot.server import PasswordDepot
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import RestServer, running
@@ -261,6 +263,14 @@ def ovh() -> Guide:
     )
 
 
+def passworddepot() -> Guide:
+    server = PasswordDepot()
+    server.password = "pd-example"
+    server.add("database", server.add("shop"), login="ada", **{"pass": "correct horse"})
+    trust.trust_also(AUTHORITY.pem)
+    return Guide(server, lambda: {"depot.example.com": server.url.removeprefix("https://")}, tls=True)
+
+
 GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "barbican": barbican,
     "beyondtrust": beyondtrust,
@@ -274,6 +284,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "onboardbase": onboardbase,
     "oracle": oracle,
     "ovh": ovh,
+    "passworddepot": passworddepot,
     "previder": previder,
     "pulumi": pulumi,
     "secretserver": secretserver,
@@ -285,6 +296,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
 
 @pytest.mark.parametrize("page", GUIDES)
 async def test_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str) -> None:
+    monkeypatch.setattr(trust.extended, "context", None)
     shown = {block.title: block.text for block in blocks(ROOT / "docs" / "providers" / f"{page}.md")}
     manifests, output = tmp_path / "manifests", tmp_path / "out"
     manifests.mkdir()
