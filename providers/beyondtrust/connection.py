@@ -1,6 +1,5 @@
 """Opens a store: an API key or an OAuth client signs in, and the session is a cookie."""
 
-import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -11,14 +10,14 @@ from syncret.providers.beyondtrust.accounts import AccountsClient
 from syncret.providers.beyondtrust.safe import Place, SafeClient, Session
 from syncret.providers.beyondtrust.spec import BeyondTrustCredential, BeyondTrustSpec
 from syncret.providers.contract import OpenContext, SecretBytes
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Denied
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.http import Http, Tls
 from syncret.providers.kit.references import read_given
 from syncret.providers.kit.rest.api import Refusals, is_no_page
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
-from syncret.providers.kit.rest.logins import REFUSED, client_credentials
+from syncret.providers.kit.rest.logins import REFUSED, client_credentials, cookie, session_cookies
 
 _REFUSALS: Final = Refusals(
     vendor="Password Safe",
@@ -26,8 +25,6 @@ _REFUSALS: Final = Refusals(
     is_absent=is_no_page,  # the clients do not take it for deleted
 )
 _CHECK: Final = "check the API key or the client, and from which addresses its registration may be used"
-_COOKIE: Final = re.compile(r"(?:^|, )([\w!#$%&'*+.^`|~-]+=[^;,\s]*)")
-"""One of the cookies of a header; several are joined by commas."""
 
 
 class _User(msgspec.Struct, rename="pascal"):
@@ -77,19 +74,12 @@ async def _identity(spec: BeyondTrustSpec, http: Http, context: OpenContext, ses
         if answer.status in REFUSED:
             raise Denied(f"{doing}: the login is refused (HTTP {answer.status})", hint=_CHECK)
         session.user = answer.decode(_User).user_id
-        cookies = _COOKIE.findall(answer.headers.get("set-cookie", ""))
-        if not cookies:
-            raise Malformed(f"{doing}: the answer begins no session", hint=_REFUSALS.check)
-        return ExpiringValue(SecretBytes("; ".join(cookies).encode()))
+        return ExpiringValue(session_cookies(answer, _REFUSALS.check))
 
     async def sign_out(cookies: SecretBytes) -> None:
-        await http.request("POST", "/Auth/Signout", doing="signing out", headers=_cookies(cookies))
+        await http.request("POST", "/Auth/Signout", doing="signing out", headers=cookie(cookies))
 
-    return LoggedIn(sign_in, context, headers=_cookies, sign_out=sign_out)
-
-
-def _cookies(cookies: SecretBytes) -> Headers:
-    return {"Cookie": cookies.raw.decode("ascii", "replace")}
+    return LoggedIn(sign_in, context, headers=cookie, sign_out=sign_out)
 
 
 async def _tls(spec: BeyondTrustSpec, context: OpenContext) -> Tls:

@@ -10,20 +10,31 @@ from syncret.providers.kit.spec_rules import address
 
 
 class PassboltAuth(Model):
-    """The OpenPGP private key of an account, and its password."""
+    """The OpenPGP private key of an account, and its password.
+
+    Example: {passwordSecretRef: {name: passbolt-login, key: passphrase}, privateKeySecretRef: {name:
+    passbolt-login, key: key.asc}}
+    """
 
     password_secret_ref: SecretKeySelector
+    """The passphrase of the private key. Example: {name: passbolt-login, key: passphrase}"""
     private_key_secret_ref: SecretKeySelector
+    """The account's private key, armored, as its recovery kit has it.
+    Example: {name: passbolt-login, key: key.asc}"""
 
 
 class PassboltSpec(Model):
-    """A store in a Passbolt server; remote keys are the UUIDs of resources."""
+    """Reads the resources that one account of a Passbolt server can open."""
 
     auth: PassboltAuth
+    """Who the store is to Passbolt."""
     host: str
-    """The server's address, https only."""
+    """Address of the server, with https. Example: https://passbolt.example.com"""
     ca_bundle: Base64 = ""
+    """The authorities that signed the server's certificate, as base64 of PEM; absent: the machine's.
+    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
     ca_provider: CAProvider | None = None
+    """Where these authorities are kept, instead of in the store."""
 
 
 def check(spec: PassboltSpec, _scope: Scope) -> Iterator[Problem]:

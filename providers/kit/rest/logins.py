@@ -1,6 +1,7 @@
 """How a login is made: one request with a proof, whose answer is a token and when it expires."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
@@ -9,11 +10,14 @@ import msgspec
 
 from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.contract import OpenContext, SecretBytes
-from syncret.providers.errors import Denied
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Body, Http, form_body
 
 REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+
+_COOKIE: Final = re.compile(r"(?:^|, )([\w!#$%&'*+.^`|~-]+=[^;,\s]*)")
+"""One of the cookies of a header; several are joined by commas."""
 
 
 def _no_reason(_answer: Answer) -> str:
@@ -80,3 +84,16 @@ def moment(text: str) -> float | None:
     except ValueError:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def session_cookies(answer: Answer, hint: str) -> SecretBytes:
+    """The session that a login began: its cookies, as they are sent. Raises Malformed if there are none."""
+    found = _COOKIE.findall(answer.headers.get("set-cookie", ""))
+    if not found:
+        raise Malformed(f"{answer.doing}: the answer begins no session", hint=hint)
+    return SecretBytes("; ".join(found).encode())
+
+
+def cookie(session: SecretBytes) -> Mapping[str, str]:
+    """The headers of requests in a session."""
+    return {"Cookie": session.raw.decode("ascii", "replace")}

@@ -26,6 +26,7 @@ from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.oracle.server import Oracle
 from tests.support.servers.ovh.server import Ovh
+from tests.support.servers.passbolt.server import ACCOUNT, PASSPHRASE, Passbolt
 from tests.support.servers.passworddepot.server import PasswordDepot
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.pulumi.server import Pulumi
@@ -263,6 +264,15 @@ def ovh() -> Guide:
     )
 
 
+def passbolt() -> Guide:
+    server = Passbolt()
+    server.add("databa", "correct horse", username="ada")
+    key = ACCOUNT.decode().strip().replace("\n", "\n    ")
+    here = {"-----BEGIN PGP PRIVATE KEY BLOCK-----...": key, "pb-example": PASSPHRASE}
+    trust.trust_also(AUTHORITY.pem)
+    return Guide(server, lambda: {"https://passbolt.example.com": server.url, **here}, tls=True)
+
+
 def passworddepot() -> Guide:
     server = PasswordDepot()
     server.password = "pd-example"
@@ -284,6 +294,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "onboardbase": onboardbase,
     "oracle": oracle,
     "ovh": ovh,
+    "passbolt": passbolt,
     "passworddepot": passworddepot,
     "previder": previder,
     "pulumi": pulumi,

@@ -27,6 +27,7 @@ from tests.suites.providers.test_onboardbase import OnboardbaseHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
 from tests.suites.providers.test_oracle import OracleHarness
 from tests.suites.providers.test_ovh import OvhHarness
+from tests.suites.providers.test_passbolt import PassboltHarness
 from tests.suites.providers.test_previder import PreviderHarness
 from tests.suites.providers.test_pulumi import PulumiHarness
 from tests.suites.providers.test_scaleway import ScalewayHarness
@@ -51,6 +52,7 @@ from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.oracle.server import Oracle
 from tests.support.servers.ovh.server import Ovh
+from tests.support.servers.passbolt.server import Passbolt
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import RestServer, running
@@ -103,6 +105,9 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
         pytest.param(Onboardbase, OnboardbaseHarness, 1, id="onboardbase: one answer", marks=CONFORMANCE),
         pytest.param(lambda: Oracle(lambda: NOW), OracleHarness, KEYS, id="oracle", marks=CONFORMANCE),
         pytest.param(Ovh, OvhHarness, KEYS, id="ovh", marks=CONFORMANCE),
+        pytest.param(
+            Passbolt, PassboltHarness, math.ceil(KEYS / 20), id="passbolt: twenty a call", marks=CONFORMANCE
+        ),
         pytest.param(Previder, PreviderHarness, KEYS, id="previder", marks=CONFORMANCE),
         pytest.param(Pulumi, PulumiHarness, 2, id="pulumi: opened and read", marks=CONFORMANCE),
         pytest.param(

@@ -1,0 +1,89 @@
+"""Opens a store: the server encrypts a token for the account, which sends it back decrypted (GpgAuth).
+
+https://www.passbolt.com/docs/development/authentication/
+"""
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+from urllib.parse import unquote_plus, urlencode
+
+import msgspec
+
+from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.http import Answer, Http, Tls, json_body
+from syncret.providers.kit.references import ca_bundle, read_text
+from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.identities import Identity, LoggedIn
+from syncret.providers.kit.rest.logins import REFUSED, cookie, session_cookies
+from syncret.providers.passbolt.client import VERSION, PassboltClient
+from syncret.providers.passbolt.openpgp import Key, require_library, unlocked
+from syncret.providers.passbolt.spec import PassboltSpec
+
+_REFUSALS: Final = Refusals(vendor="Passbolt", check="does host lead to Passbolt?")
+_LOGIN: Final = f"/auth/login.json?{urlencode(VERSION)}"
+_LOGOUT: Final = f"/auth/logout.json?{urlencode(VERSION)}"
+_TOKEN: Final = re.compile(rb"gpgauthv1\.3\.0\|36\|[0-9A-Fa-f-]{36}\|gpgauthv1\.3\.0")
+"""What may be decrypted for the server: anything else could be a secret that it wants to know."""
+_DOING: Final = "logging in to Passbolt"
+
+
+class _Envelope(msgspec.Struct):
+    header: dict[str, object]
+
+
+@asynccontextmanager
+async def open_store(spec: PassboltSpec, context: OpenContext) -> AsyncGenerator[PassboltClient, None]:
+    """A client that is logged in. Raises SyncError."""
+    require_library()
+    armored = await read_text(context, spec.auth.private_key_secret_ref, "auth.privateKeySecretRef")
+    passphrase = await read_text(context, spec.auth.password_secret_ref, "auth.passwordSecretRef")
+    key = await context.compute(lambda work: unlocked(armored.encode(), passphrase, work))
+    if key is None:
+        raise Malformed(
+            "the private key cannot be unlocked",
+            hint="check both Secrets: an armored private key, and its passphrase without a line break",
+        )
+
+    async def identify(http: Http) -> Identity:
+        async def log_in() -> ExpiringValue[SecretBytes]:
+            return ExpiringValue(await _log_in(http, key, context))
+
+        async def log_out(session: SecretBytes) -> None:
+            await http.request("GET", _LOGOUT, doing="logging out", headers=cookie(session))
+
+        return LoggedIn(log_in, context, headers=cookie, sign_out=log_out)
+
+    tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
+    async with connected(spec.host, context, identify, _REFUSALS, tls=tls) as api:
+        yield PassboltClient(api, key, context.compute)
+
+
+async def _log_in(http: Http, key: Key, context: OpenContext) -> SecretBytes:
+    """The cookies of a new session."""
+    who = {"keyid": key.fingerprint}
+    asked = await _send(http, who)
+    armored = unquote_plus(asked.headers.get("x-gpgauth-user-auth-token", "")).replace("\\ ", " ")
+    if not armored:
+        if asked.status not in REFUSED:
+            asked.decode(_Envelope)  # another server would not know of tokens, either
+        raise Denied(
+            f"{_DOING}: the login is refused", hint="check privateKeySecretRef: is it the account's key?"
+        )
+    token = await context.compute(lambda work: key.decrypted(armored, work))
+    if token is None or not _TOKEN.fullmatch(token):
+        raise Malformed(f"{_DOING}: what the server sent is no token for this key", hint=_REFUSALS.check)
+    answer = await _send(http, {**who, "user_token_result": token.decode()})
+    if answer.headers.get("x-gpgauth-authenticated") != "true":
+        raise Denied(f"{_DOING}: the login is refused", hint="is the account still active?")
+    return session_cookies(answer, _REFUSALS.check)
+
+
+async def _send(http: Http, proof: dict[str, str]) -> Answer:
+    headers = {"Accept": "application/json"}
+    body = json_body({"gpg_auth": proof})
+    return await http.request("POST", _LOGIN, doing=_DOING, headers=headers, body=body, accept=REFUSED)
