@@ -6,21 +6,19 @@ connection  opens a store: a session           accounts  the client of managed a
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from syncret.config.catalog import SpecType
+from syncret.providers.beyondtrust.accounts import AccountsClient
+from syncret.providers.beyondtrust.safe import SafeClient
 from syncret.providers.beyondtrust.spec import BeyondTrustSpec, check
 from syncret.providers.contract import OpenContext, Provider
-
-if TYPE_CHECKING:
-    from syncret.providers.beyondtrust.accounts import AccountsClient
-    from syncret.providers.beyondtrust.safe import SafeClient
 
 
 @asynccontextmanager
 async def open_beyondtrust(
     spec: BeyondTrustSpec, context: OpenContext
-) -> "AsyncGenerator[SafeClient | AccountsClient, None]":
+) -> AsyncGenerator[SafeClient | AccountsClient, None]:
     """Open a client of one store, signed in; at the end it is signed out."""
     from syncret.providers.beyondtrust.connection import open_store  # imports asyncio and TLS
 

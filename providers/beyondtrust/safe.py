@@ -169,11 +169,10 @@ class SafeClient(TextValues, TextWrites[Secret], SingleReads[SecretBytes]):
         left = {each.id: _unmatched(each, folders, names) for each in folders.values()}
         fitting = [id_ for id_, rest in left.items() if rest == 0]
         fitting = fitting or [id_ for id_, rest in left.items() if rest == 1]
-        if len(fitting) != 1:
-            problem = "there is no" if not fitting else "there is more than one"
-            raise Malformed(
-                f"{problem} folder {path} that the user may see", hint="create it, or check the key"
-            )
+        if not fitting:
+            raise Malformed(f"there is no folder {path} that the user may see", hint="create it")
+        if len(fitting) > 1:
+            raise Malformed(f"there is more than one folder {path}", hint="write the whole path")
         return fitting[0]
 
     # -- probe

@@ -19,11 +19,13 @@ from syncret.config.meta import Document
 from syncret.providers.contract import Finder, FindQuery, RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability, Entry
 from syncret.providers.testing.calls import fields, read
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_akeyless import AkeylessHarness
+from tests.suites.providers.test_beyondtrust import AccountsHarness, SafeHarness
 from tests.suites.providers.test_bitwardensecretsmanager import BitwardenHarness
 from tests.suites.providers.test_chef import ChefHarness
 from tests.suites.providers.test_conjur import ConjurHarness
@@ -34,11 +36,13 @@ from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_infisical import InfisicalHarness
 from tests.suites.providers.test_ngrok import NgrokHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.suites.providers.test_passbolt import PassboltHarness
 from tests.suites.providers.test_previder import PreviderHarness
 from tests.suites.providers.test_pulumi import Deprecated
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.support.servers.akeyless.server import Akeyless
+from tests.support.servers.beyondtrust.server import PasswordSafe
 from tests.support.servers.bitwarden.server import Bitwarden
 from tests.support.servers.chef.server import Chef
 from tests.support.servers.conjur.server import Conjur
@@ -50,6 +54,7 @@ from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onepassword.server import Connect
+from tests.support.servers.passbolt.server import Passbolt
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import running
@@ -71,6 +76,8 @@ class Peer(NamedTuple):
     """By what is asked: why the operator's answer is another."""
     pushed: bytes = b"t"
     """What stands there after `t` was pushed."""
+    tls: bool = False
+    """Whether the operator's provider, or the client that it uses, demands https."""
 
 
 ABSENT: Final = "the operator calls what is absent an error"
@@ -90,6 +97,29 @@ class _Trusting(BitwardenHarness):
         return {**super().spec(), "caBundle": b64encode(Authority().pem).decode()}
 
 
+def _as_a_client(kind: type[SafeHarness]) -> Callable[[PasswordSafe], RestHarness[Any]]:
+    """The vendor's client takes names and secrets of the lengths that Password Safe makes.
+
+    With an API key alone, the operator's provider breaks off.
+    """
+
+    def harness(server: PasswordSafe) -> RestHarness[Any]:
+        server.client, server.key = "6b2f3c1e-8a6b-4c5d-9e7f-2a3b4c5d6e7f", "k" * 64
+        store = kind(server)
+        store.as_client = True
+        return store
+
+    return harness
+
+
+IGNORED: Final = "the operator ignores the property"
+
+NO_MAP: Final = "the operator's provider has no maps"
+
+NO_PROBE: Final = "the operator's provider does not look"
+
+AUTHORITY: Final = Authority()
+
 NO_FIND: Final = "the operator's provider finds nothing"
 
 EMPTY: Final = "the operator takes an error for an empty value"
@@ -106,6 +136,18 @@ PEERS: Final = {
     ),
     "chef": Peer(lambda: Chef(time.time), _on_our_clock, {"absent": ABSENT}),
     "akeyless": Peer(Akeyless, AkeylessHarness, {"absent": ABSENT, "map": TEXTS}, b'{"k":"t"}'),
+    "beyondtrust accounts": Peer(
+        PasswordSafe,
+        _as_a_client(AccountsHarness),
+        {"property": IGNORED, "map": NO_MAP},
+        tls=True,
+    ),
+    "beyondtrust secrets": Peer(
+        PasswordSafe,
+        _as_a_client(SafeHarness),
+        {"absent": ABSENT, "property": IGNORED, "map": NO_MAP},
+        tls=True,
+    ),
     "conjur": Peer(lambda: Conjur(time.time), ConjurHarness, {"map": TEXTS}),
     "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
     "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),
@@ -114,6 +156,7 @@ PEERS: Final = {
     "infisical": Peer(Infisical, InfisicalHarness, {"absent": ABSENT}),
     "ngrok": Peer(Ngrok, NgrokHarness),
     "onepassword": Peer(lambda: Connect("staging", "shared"), OnePasswordHarness, {"absent": ABSENT}),
+    "passbolt": Peer(Passbolt, PassboltHarness, {"probe": NO_PROBE}, tls=True),
     "previder": Peer(Previder, PreviderHarness, {"absent": EMPTY, "find": NO_FIND}),
     "pulumi": Peer(Pulumi, Deprecated, {"absent": ABSENT, "property": TEXT, "map": TEXT, "find": NO_FIND}),
     "scaleway": Peer(Scaleway, ScalewayHarness),
@@ -146,10 +189,15 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Theirs:
 
 @pytest.fixture(params=sorted(PEERS))
 async def harness(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> AsyncGenerator[tuple[RestHarness[Any], Peer]]:
     peer = PEERS[request.param]
-    async with running(peer.server()) as server:
+    if peer.tls:
+        (tmp_path / "ca.pem").write_bytes(AUTHORITY.pem)
+        monkeypatch.setenv("SSL_CERT_FILE", os.fspath(tmp_path / "ca.pem"))
+        monkeypatch.setattr(tls.extended, "context", None)
+        tls.trust_also(AUTHORITY.pem)
+    async with running(peer.server(), AUTHORITY.server(tmp_path) if peer.tls else None) as server:
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
         yield peer.harness(server), peer
 

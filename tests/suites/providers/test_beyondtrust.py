@@ -23,6 +23,7 @@ NO_FIND = "as ESO has it, nothing is searched"
 class SafeHarness(RestHarness[PasswordSafe]):
     provider = "beyondtrust"
     kind = "SECRET"
+    as_client = False
     lacks: Mapping[Ability, str] = {
         Ability.VERSION: "secrets have no versions",
         Ability.FIND_NAME: NO_FIND,
@@ -36,7 +37,10 @@ class SafeHarness(RestHarness[PasswordSafe]):
         self.given.secrets["login"] = {"key": server.key.encode()}
 
     def auth(self) -> Document:
-        return {"apiKey": {"secretRef": {"name": "login", "key": "key"}}}
+        secret = {"secretRef": {"name": "login", "key": "key"}}
+        if not self.as_client:
+            return {"apiKey": secret}
+        return {"clientId": {"value": self.server.client}, "clientSecret": secret}
 
     def spec(self) -> Document:
         server = {"apiUrl": f"{self.server.url}{BASE}", "verifyCA": True, "retrievalType": self.kind}
@@ -67,6 +71,7 @@ class SafeHarness(RestHarness[PasswordSafe]):
 
 class AccountsHarness(SafeHarness):
     kind = "MANAGED_ACCOUNT"
+    as_client = True
     lacks: Mapping[Ability, str] = {
         **read_only("the passwords of managed accounts are changed by Password Safe itself"),
         Ability.ABSENCE: "Password Safe says not found of what may not be seen, which must delete nothing",
@@ -75,10 +80,6 @@ class AccountsHarness(SafeHarness):
         Ability.FIND_PATH: NO_FIND,
         Ability.FIND_TAGS: NO_FIND,
     }
-
-    def auth(self) -> Document:
-        secret = {"secretRef": {"name": "login", "key": "key"}}
-        return {"clientId": {"value": "shop"}, "clientSecret": secret}
 
     async def seed(self, *entries: Entry) -> None:
         for entry in entries:

@@ -23,6 +23,7 @@ class PasswordSafe(RestServer):
     def __init__(self) -> None:
         super().__init__()
         self.token = ""
+        self.client = "shop"
         self.key = "canary-key-1"
         self.sessions = 0
         self.ended: list[str] = []
@@ -74,7 +75,11 @@ class PasswordSafe(RestServer):
     # -- sessions
     async def _token(self, request: web.Request) -> web.Response:
         form = parse_qs(await request.text())
-        grant = {"grant_type": ["client_credentials"], "client_id": ["shop"], "client_secret": [self.key]}
+        grant = {
+            "grant_type": ["client_credentials"],
+            "client_id": [self.client],
+            "client_secret": [self.key],
+        }
         if form != grant:
             return web.json_response({"error": "invalid_client"}, status=400)
         answer = {"access_token": f"of {self.key}", "expires_in": 3600, "token_type": "Bearer"}

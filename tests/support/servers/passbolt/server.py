@@ -48,7 +48,8 @@ class Passbolt(RestServer):
         id_ = id_of(name)
         head = {"id": id_, "name": name, "username": None, "uri": None, "description": None, **fields}
         message = {"resource_id": id_, "data": self.encrypted(secret)}
-        self.resources[id_] = {**head, "resource_type": {"slug": kind}, "secrets": [message]}
+        about = {"resource_type_id": id_of(kind), "resource_type": {"slug": kind}}
+        self.resources[id_] = {**head, **about, "secrets": [message]}
         return id_
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
@@ -56,7 +57,11 @@ class Passbolt(RestServer):
             web.post("/auth/login.json", self._log_in),
             web.get("/auth/logout.json", self._log_out),
             web.get("/auth/is-authenticated.json", self._session),
+            web.get("/users/me.json", self._me),
             web.get("/resources.json", self._list),
+            web.get("/resources/{id}.json", self._resource),
+            web.get("/secrets/resource/{id}.json", self._secret),
+            web.get("/resource-types/{id}.json", self._type),
         ]
 
     def refusal(self, status: int, message: str) -> Refused:
@@ -74,7 +79,8 @@ class Passbolt(RestServer):
             self.asked = self.asked or f"gpgauthv1.3.0|36|{uuid4()}|gpgauthv1.3.0"
             sealed = quote_plus(self.encrypted(self.asked)).replace("+", "\\+")
             headers = {"X-GPGAuth-User-Auth-Token": sealed, "X-GPGAuth-Authenticated": "false"}
-            return web.json_response({"header": {"status": "error"}}, headers=headers)
+            header = {"status": "error", "message": "The authentication failed."}
+            return web.json_response({"header": header, "body": None}, headers=headers)
         if given != self.asked:
             raise self.refusal(403, "The authentication failed.")
         self.asked, self.logins = "", self.logins + 1
@@ -108,3 +114,32 @@ class Passbolt(RestServer):
             body=msgspec.json.encode({"header": {"status": "success"}, "body": listed}),
             content_type="application/json",
         )
+
+    # -- what Passbolt's own client asks for, one by one
+    async def _me(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        return self._answer({"id": id_of("ada"), "gpgkey": {"armored_key": str(self.public)}})
+
+    def _held(self, request: web.Request) -> dict[str, Any]:
+        self.enter(request)
+        found = self.resources.get(request.match_info["id"])
+        if found is None:
+            raise self.refusal(404, "The resource does not exist.")
+        return found
+
+    async def _resource(self, request: web.Request) -> web.Response:
+        names = ("id", "name", "username", "uri", "description", "resource_type_id")
+        found = self._held(request)
+        return self._answer({name: found[name] for name in names})
+
+    async def _secret(self, request: web.Request) -> web.Response:
+        return self._answer(self._held(request)["secrets"][0])
+
+    async def _type(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        [slug] = {
+            each["resource_type"]["slug"]
+            for each in self.resources.values()
+            if each["resource_type_id"] == request.match_info["id"]
+        }
+        return self._answer({"id": request.match_info["id"], "slug": slug})
