@@ -5,6 +5,7 @@ from typing import Final
 import pytest
 import yaml
 
+from syncret.config.resources.kinds import HOST_KINDS
 from syncret.config.schema.crds import crd
 from syncret.daemon.cli.main import main
 from syncret.providers.registry import Registry
@@ -33,7 +34,7 @@ def test_crds_are_applied_by_the_client(
     assert main(["export", "crds", *flags]) == 0
     exported = capsys.readouterr().out
     printed = kubectl(server.api, "apply", "--dry-run=server", "-f", "-", documents=exported)
-    assert len(printed.splitlines()) == len(KINDS)
+    assert len(printed.splitlines()) == len(KINDS) + len(HOST_KINDS)
     assert "--server-side" not in printed
 
 

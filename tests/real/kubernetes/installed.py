@@ -64,14 +64,17 @@ def apply(api: KubeApi, documents: Iterable[Document]) -> None:
 
 
 def installation(namespace: str, *, only: bool = False) -> Installation:
-    """One of a class of its own: what other tests leave behind is not its business."""
+    """One of a class of its own: what other tests leave behind is not its business.
+
+    The rights for exports are tried in `tests/real/exports`: this scenario has no resources that export.
+    """
     return Installation(
         image="registry.example/syncret:1",
         name=f"i-{namespace}",
         namespace=namespace,
         replicas=2,
         only_namespace=namespace if only else "",
-        settings={"controllerClass": namespace, "generatorGcGracePeriod": "100ms"},
+        settings={"controllerClass": namespace, "generatorGcGracePeriod": "100ms", "exports.groups": ""},
         generic_targets=(TargetResource(resources=("configmaps",)),),
     )
 

@@ -48,12 +48,8 @@ def rights(wanted: Installation) -> list[Document]:
 
 
 def of_the_daemon(documents: Sequence[Document]) -> Iterator[Document]:
-    """The roles among them that are bound to the daemon's account.
-
-    Those for exports are tried in `tests/real/exports`: they are for groups that this scenario does not have.
-    """
+    """The roles among them that are bound to the daemon's account."""
     bound = {each["roleRef"]["name"] for each in documents if each["kind"].endswith("Binding")}
-    bound = {name for name in bound if not name.endswith("-exports")}
     yield from (each for each in documents if "rules" in each and each["metadata"]["name"] in bound)
 
 
