@@ -97,7 +97,7 @@ def test_a_panel_has_data(scraped: Scraped, query: str) -> None:
 def test_the_variable_of_controllers_offers_those_of_the_operator(scraped: Scraped) -> None:
     query = f"controller_runtime_active_workers{{{ANYWHERE}}}"
     offered = {each["metric"]["controller"] for each in scraped.server.samples(query)}
-    assert offered == {*KINDS.split("|"), "clusterpushsecret", "generatorstate"}
+    assert offered == {*KINDS.split("|"), "clusterpushsecret", "delivery", "generatorstate"}
 
 
 def test_calls_have_the_names_that_the_operator_gives_them(scraped: Scraped) -> None:
