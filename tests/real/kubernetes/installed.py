@@ -2,6 +2,7 @@
 
 import asyncio
 from base64 import b64encode
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -84,11 +85,14 @@ class _Nothing(Model):
 
 
 class Draws(Registry):
-    """Everything that is built in; the generator UUID makes something that has to be cleaned up."""
+    """Everything that is built in; the generator UUID makes something that has to be cleaned up.
+
+    It counts for each namespace: objects that other tests left behind are drawn for, too.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self._numbers = count(1)
+        self._numbers = defaultdict[str, "count[int]"](lambda: count(1))
 
     def generator_type(self, kind: str) -> Generator[_Nothing]:
         if kind != "UUID":
@@ -96,8 +100,8 @@ class Draws(Registry):
         return Generator(SpecType("UUID", _Nothing), self._generate, self._cleanup)
 
     async def _generate(self, spec: _Nothing, context: OpenContext) -> Generated:
-        del spec, context
-        number = next(self._numbers)
+        del spec
+        number = next(self._numbers[context.store.namespace])
         return Generated({"uuid": SecretBytes(str(number).encode())}, {"id": number})
 
     async def _cleanup(self, spec: _Nothing, state: Document, context: OpenContext) -> None:
