@@ -4,7 +4,7 @@ https://www.pulumi.com/docs/pulumi-cloud/reference/environments/
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -63,7 +63,12 @@ class _Environment(msgspec.Struct):
     properties: dict[str, Json] = {}
 
 
-class PulumiClient(TextValues, TextWrites[Json]):
+class _Entry(NamedTuple):
+    value: Json
+    text: bytes
+
+
+class PulumiClient(TextValues, TextWrites[_Entry]):
     """Reads, finds, pushes, deletes and probes. One answer has the whole environment."""
 
     converts_keys = False
@@ -137,18 +142,20 @@ class PulumiClient(TextValues, TextWrites[Json]):
         return found.values
 
     # -- push
-    async def entry(self, key: str) -> Json:
+    async def entry(self, key: str) -> _Entry | None:
         path = paths.parsed(key)
         found = paths.at(await self._values(), path)
-        return None if isinstance(found, Absent) else found
+        if isinstance(found, Absent) or found is None:
+            return None
+        return _Entry(found, await self._compute(lambda work: gojson.byte_value(found, work)))
 
-    def text(self, entry: Json) -> bytes:
-        return gojson.byte_value(entry, Work())
+    def text(self, entry: _Entry) -> bytes:
+        return entry.text
 
-    async def store(self, item: PushItem, text: bytes, entry: Json) -> None:
+    async def store(self, item: PushItem, text: bytes, entry: _Entry | None) -> None:
         """Write a secret text. A member of an object that is there is set in the object."""
         path = paths.parsed(item.remote_key)
-        if item.property and is_object(entry):
+        if item.property and entry is not None and is_object(entry.value):
             path, text = (*path, item.property), item.value.raw
         value = as_text(text, "push it in base64")
         await self._change(lambda values: paths.put(values, path, {_SECRET: value}))
@@ -157,7 +164,7 @@ class PulumiClient(TextValues, TextWrites[Json]):
         """Remove the value from the definition; with a property only that member."""
         path: Path = paths.parsed(target.remote_key)
         held = await self.entry(target.remote_key) if target.property else None
-        if target.property and not is_object(held):
+        if target.property and (held is None or not is_object(held.value)):
             await super().delete(target)
             return
         if target.property:
