@@ -37,6 +37,7 @@ async def test_what_is_secret_is_told_nowhere(
         await operated.install(appConfig={"proxy": {"httpProxy": PROXY, "httpsProxy": PROXY}})
         assert not leaks("the daemon's own", capfd.readouterr().out)
         assert api.request("PATCH", f"{SECRETS}/external-secrets-webhook", planted).status == 200
+        api.request("DELETE", f"{SECRETS}/bitwarden-tls")  # another test's
         api.create(SECRETS, {"metadata": {"name": "bitwarden-tls"}, **planted})
         try:
             api.request("PATCH", core, {"spec": {"template": {"spec": {"nodeSelector": {"a": "b"}}}}})
