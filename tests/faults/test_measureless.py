@@ -13,8 +13,8 @@ pytestmark = pytest.mark.slow
 QUICK = ("large", "pages")
 """Modes that `make test-slow` tries, of all stores at once."""
 
-ALLOWED: Final = 2 * LIMIT
-"""MiB. On a quiet machine it is the limit; on one with ten times its load it was up to 1.6 of it."""
+BUSY: Final = 2 * LIMIT
+"""MiB for all stores at once: on a machine with ten times its load they took 1.6 of the limit."""
 
 
 def rows() -> list[ParameterSet]:
@@ -35,7 +35,7 @@ def test_answers_take_no_more_memory_than_they_may(
     tmp_path: Path, mode: str, stores: tuple[str, ...]
 ) -> None:
     taken = weighed(tmp_path, mode, stores)
-    assert taken.over <= ALLOWED, taken
+    assert taken.over <= (LIMIT if len(stores) == 1 else BUSY), taken
     assert mode == "slow" or set(taken.failures) == set(stores), taken
     for failure in taken.failures.values():
         assert "internal error" not in failure, taken
