@@ -3,8 +3,6 @@
 Blocking; each call opens the folders anew, because what is at a path may be another folder by now.
 """
 
-import grp
-import pwd
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -18,6 +16,7 @@ from syncret.daemon.delivery.links import DATA, LinksTarget
 from syncret.daemon.delivery.making import Look
 from syncret.daemon.delivery.paths import Moved, Refused, Trust, opened
 from syncret.daemon.delivery.targets import FileTarget, FolderTarget, Identity
+from syncret.daemon.files.accounts import group_id, user_id
 
 Opened: TypeAlias = FileTarget | FolderTarget | LinksTarget
 
@@ -186,18 +185,14 @@ def _staged_path(wanted: WantedTarget) -> str:
 
 def _look(wanted: WantedTarget) -> Look:
     return Look(
-        uid=_number(wanted.owner, "user", lambda name: pwd.getpwnam(name).pw_uid),
-        gid=_number(wanted.group, "group", lambda name: grp.getgrnam(name).gr_gid),
+        uid=_known(user_id, wanted.owner, "user"),
+        gid=_known(group_id, wanted.group, "group"),
         mode=wanted.mode,
         folder_mode=wanted.folder_mode,
     )
 
 
-def _number(name: str, sort: str, look_up: Callable[[str], int]) -> int | None:
-    if not name:
-        return None
-    if name.isdecimal():
-        return int(name)
+def _known(look_up: Callable[[str], int | None], name: str, sort: str) -> int | None:
     try:
         return look_up(name)
     except KeyError:

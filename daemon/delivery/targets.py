@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from syncret.daemon.delivery.making import Look, make_file, read_file, remove_ours
 from syncret.daemon.delivery.paths import Place, Refused
-from syncret.daemon.files.syscalls import OPEN_FOLDER, exchange, identity_of, listed, rename_new
+from syncret.daemon.files.syscalls import OPEN_FOLDER, exchange, identity_of, linked, listed, rename_new
 
 Identity: TypeAlias = tuple[int, int]
 """Device and inode of a staged file or folder: a swap keeps them."""
@@ -180,7 +180,7 @@ class FolderTarget(Swapped):
         live = self._opened(place.name)
         try:
             for name, content in files.items():
-                if live is None or not self._same(live, name, content) or not _linked(live, new, name):
+                if live is None or not self._same(live, name, content) or not linked(live, new, name):
                     make_file(new, name, content, self._look, fsync=place.fsync)
             self._look.give(new, self._look.folder_mode)
             if place.fsync:
@@ -209,11 +209,3 @@ class FolderTarget(Swapped):
             if status is not None and stat.S_ISLNK(status.st_mode):
                 return None
             raise
-
-
-def _linked(old: int, new: int, name: str) -> bool:
-    try:
-        os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
-    except OSError:  # no links here, or too many: the content is written again
-        return False
-    return True

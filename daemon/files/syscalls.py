@@ -138,3 +138,12 @@ def _renamed(folder: int, one: str, other: str, flag: int) -> bool:
     if code in _LACKING:
         return False
     raise OSError(code, os.strerror(code), one, None, other)
+
+
+def linked(old: int, new: int, name: str) -> bool:
+    """Give a file of one folder the same name in another; False where it must be written again."""
+    try:
+        os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+    except OSError:  # no links here, or too many
+        return False
+    return True

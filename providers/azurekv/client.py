@@ -1,6 +1,5 @@
 """The client of an Azure Key Vault store."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
@@ -19,12 +18,12 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
-from syncret.providers.kit.paging import Matches
+from syncret.providers.kit.paging import Matches, has_tags
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.azurekv.api import Api, Item
+    from syncret.providers.azurekv.api import Api
 
 
 class AzureKvClient(SingleReads[Found], DelegatedWrites):
@@ -59,7 +58,7 @@ class AzureKvClient(SingleReads[Found], DelegatedWrites):
         matches = regexp.matcher(query.name or "", work)
         found = Matches()
         async for item in self._api.list(paced):
-            if item.enabled and _has(item, query.tags or ()) and matches(item.name):
+            if item.enabled and has_tags(item.tags, query.tags) and matches(item.name):
                 found.add_name(item.name)
         return await found.read_values(self._read, paced, doing="azurekv find")
 
@@ -74,8 +73,3 @@ class AzureKvClient(SingleReads[Found], DelegatedWrites):
         """The value; None for a secret that was deleted since it was listed."""
         found = await self._api.get(Place(SECRET, name))
         return None if found is None else found.value
-
-
-def _has(item: "Item", tags: Sequence[tuple[str, str]]) -> bool:
-    held = item.tags or {}
-    return all(held.get(key) == value for key, value in tags)

@@ -22,7 +22,7 @@ from syncret.providers.kit.batching import SingleReads, map_concurrently, readin
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
-from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.paging import Looked, Matches, has_tags
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
 
@@ -113,7 +113,7 @@ class WorkloadCredentialsClient(SingleReads[Found]):
 
         read_all = map_concurrently(read, paths, reading(paced), doing="beyondtrust find")
         for path, secret in await read_all:
-            if secret is not None and _has(secret, query.tags or ()):
+            if secret is not None and has_tags(secret.metadata.tags if secret.metadata else None, query.tags):
                 for name, each in secret.secret.items():
                     found.add_value(f"{path}/{name}", SecretBytes(gojson.byte_value(each, work)))
         return found.values
@@ -122,8 +122,3 @@ class WorkloadCredentialsClient(SingleReads[Found]):
     async def probe(self) -> Readiness:
         await self._api.call(SESSION)
         return "ready"
-
-
-def _has(secret: Found, tags: tuple[tuple[str, str], ...]) -> bool:
-    held = (secret.metadata.tags if secret.metadata else None) or {}
-    return set(tags) <= set(held.items())

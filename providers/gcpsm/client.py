@@ -24,7 +24,7 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.google.errors import Unusable
-from syncret.providers.kit.paging import Matches
+from syncret.providers.kit.paging import Matches, has_tags
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.work import Work
 
@@ -44,7 +44,7 @@ def _word(text: str) -> str:
 
 
 if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.gcpsm.api import Api, Secret
+    from syncret.providers.gcpsm.api import Api
 
 _LATEST: Final = "latest"
 
@@ -80,7 +80,7 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
         matches = regexp.matcher(query.name or "", work)
         found = Matches()
         async for secret in self._api.list(filter_text(path, tags), paced):
-            if secret.id.startswith(path) and _has(secret, tags) and matches(secret.id):
+            if secret.id.startswith(path) and has_tags(secret.labels, tags) and matches(secret.id):
                 found.add_name(secret.id)
         return await found.read_values(self._latest, paced, doing="gcpsm find")
 
@@ -104,8 +104,3 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
         """The latest version; None for a secret without versions."""
         found = await self.fetch_one(RemoteKey(name))
         return found if isinstance(found, SecretBytes) else None
-
-
-def _has(secret: "Secret", tags: Sequence[tuple[str, str]]) -> bool:
-    labels = secret.labels or {}
-    return all(labels.get(key) == value for key, value in tags)

@@ -6,7 +6,7 @@ what is kept takes memory, and is bounded in number and in bytes.
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -93,6 +93,11 @@ async def pages(
         count += 1
         if count == next_mark:  # one earlier token, replaced ever more rarely, finds a circle of any length
             earlier, next_mark = token, 2 * next_mark
+
+
+def has_tags(held: Mapping[str, str | None] | None, tags: Sequence[tuple[str, str]] | None) -> bool:
+    """Whether an entry has all tags that a search asks for, with these values."""
+    return set(tags or ()) <= (held or {}).items()
 
 
 class Matches:

@@ -10,16 +10,14 @@ import msgspec
 from syncret.providers.contract import (
     FindQuery,
     Paced,
-    Readiness,
     RemoteKey,
     RemoteRef,
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.rest.endpoints import Endpoint
-from syncret.providers.kit.yandex.names import Folder
+from syncret.providers.kit.yandex.client import FolderClient
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
@@ -52,24 +50,13 @@ class Content(msgspec.Struct, rename="camel"):
         return f"<Content of {len(self.certificate_chain)} certificates>"
 
 
-class CertificateManagerClient(SingleReads[Content]):
+class CertificateManagerClient(FolderClient[Content]):
     """Reads, finds and probes."""
 
-    converts_keys = False
-
     def __init__(self, api: "Api", lists: str, folder: str) -> None:
-        self._api = api
-        self._folder = folder
-        self._named = Folder(api, LIST._replace(path=f"{lists}{LIST.path}"), folder)
-
-    def __repr__(self) -> str:
-        return f"<CertificateManagerClient {self._api!r}>"
+        super().__init__(api, lists, LIST, folder)
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Certificates have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch_one(self, key: RemoteKey) -> Content | None:
         params = {"versionId": key.version} if key.version else {}
         if self._folder:
@@ -103,11 +90,6 @@ class CertificateManagerClient(SingleReads[Content]):
             return None if found is None else self.value(found, RemoteRef(name), work)
 
         return await self._named.find(query, read, paced, work)
-
-    # -- probe
-    async def probe(self) -> Readiness:
-        await self._api.check_login()
-        return "ready"
 
 
 def _lines(*parts: str) -> str:

@@ -14,17 +14,15 @@ from syncret.config.fields import Json
 from syncret.providers.contract import (
     FindQuery,
     Paced,
-    Readiness,
     RemoteKey,
     RemoteRef,
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.rest.endpoints import Endpoint
-from syncret.providers.kit.yandex.names import Folder
+from syncret.providers.kit.yandex.client import FolderClient
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
@@ -60,24 +58,13 @@ class Entries:
     by_key: Mapping[str, str | bytes] = field(repr=False)
 
 
-class LockboxClient(SingleReads[Entries]):
+class LockboxClient(FolderClient[Entries]):
     """Reads, finds and probes."""
 
-    converts_keys = False
-
     def __init__(self, api: "Api", lists: str, folder: str) -> None:
-        self._api = api
-        self._folder = folder
-        self._named = Folder(api, LIST._replace(path=f"{lists}{LIST.path}"), folder)
-
-    def __repr__(self) -> str:
-        return f"<LockboxClient {self._api!r}>"
+        super().__init__(api, lists, LIST, folder)
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch_one(self, key: RemoteKey) -> Entries | None:
         params = {"versionId": key.version} if key.version else {}
         if not self._folder:
@@ -110,11 +97,6 @@ class LockboxClient(SingleReads[Entries]):
             return None if found is None else SecretBytes(_document(found, work))
 
         return await self._named.find(query, read, paced, work)
-
-    # -- probe
-    async def probe(self) -> Readiness:
-        await self._api.check_login()
-        return "ready"
 
 
 def _value(entry: _Entry) -> str | bytes:

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Callable, Sequence
-from grp import getgrnam
-from pwd import getpwnam
 
 from syncret.config.errors import ConfigError, Problem
 from syncret.config.settings import Settings
+from syncret.daemon.files.accounts import group_id, user_id
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
@@ -38,8 +37,8 @@ def host_home(
         output=OutputSettings(
             folder_mode=settings.folder_mode,
             file_mode=settings.file_mode,
-            uid=_number(settings.owner, "owner", lambda name: getpwnam(name).pw_uid),
-            gid=_number(settings.group, "group", lambda name: getgrnam(name).gr_gid),
+            uid=_known(user_id, settings.owner, "owner"),
+            gid=_known(group_id, settings.group, "group"),
             fsync=settings.fsync,
         ),
         credentials=os.environ.get("CREDENTIALS_DIRECTORY"),
@@ -60,12 +59,7 @@ def host_home(
     )
 
 
-def _number(name: str, field: str, look_up: Callable[[str], int]) -> int | None:
-    """The id of a user or group given by name or number; None where nothing is asked for."""
-    if not name:
-        return None
-    if name.isdecimal():
-        return int(name)
+def _known(look_up: Callable[[str], int | None], name: str, field: str) -> int | None:
     try:
         return look_up(name)
     except KeyError:

@@ -8,7 +8,7 @@ import msgspec
 from syncret.providers.contract import FindQuery, Paced, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import regexp
-from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.paging import Matches, Page, has_tags, pages
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
 
@@ -55,9 +55,9 @@ class Folder:
             )
         if query.path is not None:
             raise Malformed("names in Yandex Cloud have no path", hint="write find.name.regexp, or tags")
-        matches, tags, found = regexp.matcher(query.name or "", work), set(query.tags or ()), Matches()
+        matches, found = regexp.matcher(query.name or "", work), Matches()
         async for each in self._list(paced):
-            if each.name and matches(each.name) and tags <= set(each.labels.items()):
+            if each.name and matches(each.name) and has_tags(each.labels, query.tags):
                 found.add_name(each.name)
         return await found.read_values(read, paced, doing="yandex find")
 

@@ -35,20 +35,6 @@ SETTLED = 180.0
 WRITES = {"create", "update", "patch", "delete", "deletecollection"}
 
 
-def kubeconfig(api: KubeApi, token: str, folder: Path) -> Path:
-    cluster = {"server": api.url, "certificate-authority-data": api.ca_base64}
-    context = {"cluster": "c", "user": "u", "namespace": HOME}
-    document = {
-        "current-context": "tests",
-        "contexts": [{"name": "tests", "context": context}],
-        "clusters": [{"name": "c", "cluster": cluster}],
-        "users": [{"name": "u", "user": {"token": token}}],
-    }
-    path = folder / "kubeconfig"
-    path.write_text(json.dumps(document))
-    return path
-
-
 def every(api: KubeApi, kind: str) -> Sequence[Document]:
     found = api.get(place(kind)) or {}
     return list(found.get("items", ()))
@@ -117,7 +103,7 @@ def test_nothing_would_change_and_nothing_does(filled: KubeApi, vault: SmallVaul
     api = filled
     documents = rights(WANTED)
     token = account_with(api, WANTED, documents)
-    config = kubeconfig(api, token, tmp_path)
+    config = api.kubeconfig(tmp_path / "kubeconfig", token, namespace=HOME)
     before, asked_before = snapshot(api), (len(vault.reads), len(vault.logins))
     assert len(before) >= 200
     assert asked_before[0] >= len(NAMESPACES)
@@ -195,7 +181,8 @@ def account(filled: KubeApi, tmp_path: Path) -> tuple[str, Path]:
     """The name of an account of the test's own with the exported roles, and a kubeconfig with its token."""
     name = f"i-{tmp_path.name.lower().replace('_', '-')}"[:40].rstrip("-")
     wanted = structs.replace(WANTED, name=name)
-    return name, kubeconfig(filled, account_with(filled, wanted, rights(wanted)), tmp_path)
+    token = account_with(filled, wanted, rights(wanted))
+    return name, filled.kubeconfig(tmp_path / "kubeconfig", token, namespace=HOME)
 
 
 def test_beside_an_operator_that_renews_its_lease_nothing_is_written_until_it_is_gone(

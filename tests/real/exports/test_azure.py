@@ -1,8 +1,9 @@
 """Resources of Azure on a real API server, with their secrets from Azure's resource manager."""
 
 import asyncio
+import time
 from base64 import b64decode
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
@@ -18,23 +19,16 @@ from syncret.providers.registry import Registry
 from tests.real.exports.crds import crd, install, remove
 from tests.real.kubernetes.conftest import access_of
 from tests.support.servers.azure.directory import TENANT
-from tests.support.servers.azure.server import Azure, azure
-from tests.support.servers.azure.variables import variables
+from tests.support.servers.azure.server import Azure
+from tests.support.servers.azure.variables import around
 from tests.support.servers.kube.crds import install as install_ours
 from tests.support.servers.kube.running import KubeApi, kube_api
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
-WITHIN = 60.0
 STORAGE, CONTAINERS = "storage.azure.com", "containerservice.azure.com"
 CREDENTIAL_FROM = "serviceoperator.azure.com/credential-from"
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait for what the engine does; nothing on the server could call us."""
-    async with asyncio.timeout(WITHIN):
-        while not condition():  # noqa: ASYNC110  # see above
-            await asyncio.sleep(0.02)
 
 
 class Cluster:
@@ -98,11 +92,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 async def cloud(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Azure]:
-    for name in ("AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE", "IDENTITY_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
-    async with azure() as cloud:
-        for name, value in variables(cloud).items():
-            monkeypatch.setenv(name, value)
+    async with around(time.time, monkeypatch) as cloud:
         cloud.machine.own = cloud.member("daemon")
         yield cloud
 

@@ -1,7 +1,7 @@
 """Exports on a real API server: found, followed, written, repaired, pruned."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
@@ -20,17 +20,9 @@ from tests.real.exports.crds import crd, install, remove
 from tests.real.kubernetes.conftest import access_of
 from tests.support.servers.kube.crds import install as install_ours
 from tests.support.servers.kube.running import KubeApi, kube_api
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
-
-WITHIN = 60.0
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait for what the engine does; nothing on the server could call us."""
-    async with asyncio.timeout(WITHIN):
-        while not condition():  # noqa: ASYNC110  # see above
-            await asyncio.sleep(0.02)
 
 
 class Cluster:

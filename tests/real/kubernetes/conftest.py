@@ -1,6 +1,5 @@
 """The cluster home on a real API server that holds the exported CRDs; a namespace for each test."""
 
-import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -52,14 +51,4 @@ def kubeconfig(tmp_path: Path, api: KubeApi) -> Path:
 
 def kubeconfig_of(folder: Path, api: KubeApi) -> Path:
     """A kubeconfig of the administrator, in that folder."""
-    document = {
-        "current-context": "test",
-        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
-        "clusters": [
-            {"name": "test", "cluster": {"server": api.url, "certificate-authority-data": api.ca_base64}}
-        ],
-        "users": [{"name": "admin", "user": {"token": ADMIN}}],
-    }
-    path = folder / "kubeconfig"
-    path.write_text(json.dumps(document))
-    return path
+    return api.kubeconfig(folder / "kubeconfig")

@@ -24,8 +24,8 @@ from syncret.daemon.install.parts import TargetResource
 from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
 from syncret.providers.registry import Registry
 from tests.real.kubernetes.conftest import access_of
-from tests.real.kubernetes.test_engine import until
 from tests.support.servers.kube.running import KubeApi
+from tests.support.waiting import until
 
 _ESO: Final = "external-secrets.io"
 _GENERATORS: Final = "generators.external-secrets.io"

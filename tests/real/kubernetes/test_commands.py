@@ -24,15 +24,7 @@ Ask = Callable[..., "subprocess.CompletedProcess[str]"]
 def kubeconfig_of(folder: Path, api: KubeApi, namespace: str, token: str = ADMIN) -> Path:
     """The kubeconfig of a person, whose context names that namespace."""
     path = folder / f"kubeconfig-{len(list(folder.iterdir()))}"
-    cluster = {"server": api.url, "certificate-authority-data": api.ca_base64}
-    document = {
-        "current-context": "c",
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u", "namespace": namespace}}],
-        "clusters": [{"name": "c", "cluster": cluster}],
-        "users": [{"name": "u", "user": {"token": token}}],
-    }
-    path.write_text(json.dumps(document))
-    return path
+    return api.kubeconfig(path, token, namespace=namespace)
 
 
 def asked_by(kubeconfig: Path) -> Ask:

@@ -1,7 +1,7 @@
 """The engine on a real API server: what users see of their objects there."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from typing import Literal
@@ -17,10 +17,10 @@ from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.providers.registry import Registry
 from tests.support.servers.kube.crds import CRDS
 from tests.support.servers.kube.running import KubeApi
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
-WITHIN = 60.0
 IN_CLUSTER = Settings(kubernetes=True)
 CLEANUP = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 
@@ -79,13 +79,6 @@ class Cluster:
         found = self.get("externalsecrets", name) or Document()
         conditions: list[Document] = member(found, "status").get("conditions", [])
         return next((each for each in conditions if each["type"] == "Ready"), Document())
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait for what the engine does; nothing on the server could call us."""
-    async with asyncio.timeout(WITHIN):
-        while not condition():  # noqa: ASYNC110  # see above
-            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager

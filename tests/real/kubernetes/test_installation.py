@@ -1,7 +1,6 @@
 """`render` on a real API server: its objects are accepted, its roles are enough, and none of them is idle."""
 
 import asyncio
-import json
 import re
 import subprocess
 from collections.abc import Generator, Iterator, Sequence
@@ -28,8 +27,8 @@ from syncret.daemon.install.roles import READ
 from syncret.providers.registry import Registry
 from tests.real.e2e.process import SYNCRET, environment, free_port, until
 from tests.real.kubernetes.installed import Scenario, apply, daemon_of, installation, place
-from tests.real.kubernetes.test_engine import until as eventually
 from tests.support.servers.kube.running import KubeApi, Request
+from tests.support.waiting import until as eventually
 
 pytestmark = pytest.mark.slow
 
@@ -236,18 +235,7 @@ def test_the_container_starts_and_answers_its_probes(api: KubeApi, namespace: st
         pod=Pod(env=[socket]),
     )
     token = account_with(api, wanted, rights(wanted))
-    kubeconfig = tmp_path / "kubeconfig"
-    server = {"server": api.url, "certificate-authority-data": api.ca_base64}
-    kubeconfig.write_text(
-        json.dumps(
-            {
-                "current-context": "pod",
-                "contexts": [{"name": "pod", "context": {"cluster": "c", "user": "u"}}],
-                "clusters": [{"name": "c", "cluster": server}],
-                "users": [{"name": "u", "user": {"token": token}}],
-            }
-        )
-    )
+    kubeconfig = api.kubeconfig(tmp_path / "kubeconfig", token)
     (deployment,) = (each for each in render(wanted, Registry()) if each["kind"] == "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     given = {each["name"]: each.get("value", namespace) for each in container["env"]}

@@ -115,15 +115,7 @@ def test_what_helm_would_delete_is_told(api: KubeApi, namespace: str, kubeconfig
 def test_what_may_not_be_read_is_no_good_news(api: KubeApi, namespace: str, tmp_path: Path) -> None:
     everything = {"apiGroups": ["external-secrets.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
     account = api.account(namespace, everything)
-    cluster = {"server": api.url, "certificate-authority-data": api.ca_base64}
-    path = tmp_path / "kubeconfig"
-    document = {
-        "current-context": "c",
-        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-        "clusters": [{"name": "c", "cluster": cluster}],
-        "users": [{"name": "u", "user": {"token": api.token(namespace, account)}}],
-    }
-    path.write_text(json.dumps(document))
+    path = api.kubeconfig(tmp_path / "kubeconfig", api.token(namespace, account))
     code, report = migrate(path, namespace, "--set", "process.clusterStore=false")
     assert (code, report["clean"]) == (1, False)
     assert any(each.startswith("Secret: ") for each in report["notLookedAt"])

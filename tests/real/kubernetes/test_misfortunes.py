@@ -17,10 +17,11 @@ from syncret.providers.registry import Registry
 from tests.real.e2e.process import daemon
 from tests.real.kubernetes.conftest import access_of
 from tests.real.kubernetes.test_commands import kubeconfig_of
-from tests.real.kubernetes.test_engine import Cluster, until
+from tests.real.kubernetes.test_engine import Cluster
 from tests.real.kubernetes.test_tenants import running
 from tests.support.servers.kube.crds import CRDS, install
 from tests.support.servers.kube.running import ADMIN, KubeApi
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 

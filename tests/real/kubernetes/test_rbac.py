@@ -1,6 +1,5 @@
 """The daemon has enough with the rules of the guide, and asks for nothing that they do not grant."""
 
-import json
 from collections.abc import Generator
 from pathlib import Path
 
@@ -38,21 +37,7 @@ def alone() -> Generator[KubeApi]:
 
 def kubeconfig_of(api: KubeApi, folder: Path) -> Path:
     """A kubeconfig with a token of the ServiceAccount."""
-    cluster = {"server": api.url, "certificate-authority-data": api.ca_base64}
-    path = folder / "kubeconfig"
-    path.write_text(
-        json.dumps(
-            {
-                "current-context": "pod",
-                "contexts": [
-                    {"name": "pod", "context": {"cluster": "c", "user": "u", "namespace": NAMESPACE}}
-                ],
-                "clusters": [{"name": "c", "cluster": cluster}],
-                "users": [{"name": "u", "user": {"token": api.token(NAMESPACE, "syncret")}}],
-            }
-        )
-    )
-    return path
+    return api.kubeconfig(folder / "kubeconfig", api.token(NAMESPACE, "syncret"), namespace=NAMESPACE)
 
 
 def test_the_rules_of_the_guide_are_enough_and_nothing_is_denied(tmp_path: Path, alone: KubeApi) -> None:

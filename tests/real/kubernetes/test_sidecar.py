@@ -1,6 +1,5 @@
 """A sidecar in a cluster: `run --kubernetes --output-dir`, with nothing but the Role that it needs."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -53,16 +52,11 @@ class Sidecar:
         self.api = api
         self.namespace = namespace
         self.account = api.account(namespace, *rules)
-        self.kubeconfig = folder / "pod.kubeconfig"
-        server = api.url if port is None else f"https://127.0.0.1:{port}"
-        cluster = {"server": server, "certificate-authority-data": api.ca_base64}
-        document = {
-            "current-context": "pod",
-            "contexts": [{"name": "pod", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": cluster}],
-            "users": [{"name": "u", "user": {"token": api.token(namespace, self.account)}}],
-        }
-        self.kubeconfig.write_text(json.dumps(document))
+        self.kubeconfig = api.kubeconfig(
+            folder / "pod.kubeconfig",
+            api.token(namespace, self.account),
+            url="" if port is None else f"https://127.0.0.1:{port}",
+        )
 
     def flags(self, *more: str) -> Sequence[str]:
         where = ("--kubernetes", "--namespace", self.namespace, "--set", f"kubeconfig={self.kubeconfig}")

@@ -25,8 +25,9 @@ from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.providers.contract import Client, OpenContext, Provider, RemoteKey
 from syncret.providers.registry import Registry
 from tests.real.kubernetes.conftest import access_of
-from tests.real.kubernetes.test_engine import Cluster, until
+from tests.real.kubernetes.test_engine import Cluster
 from tests.support.servers.kube.running import KubeApi
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 

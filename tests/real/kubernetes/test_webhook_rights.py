@@ -1,6 +1,5 @@
 """Who keeps the webhook's certificates has enough with its roles, uses each right, and misses each one."""
 
-import json
 import subprocess
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -85,18 +84,7 @@ def keeper_of(wanted: Installation) -> tuple[list[Document], list[Document]]:
 @contextmanager
 def running(api: KubeApi, wanted: Installation, token: str, folder: Path, name: str = "") -> Generator[int]:
     """The container of who keeps them, or of another Deployment; gives the port of its probes."""
-    server = {"server": api.url, "certificate-authority-data": api.ca_base64}
-    kubeconfig, health = folder / "kubeconfig", free_port()
-    kubeconfig.write_text(
-        json.dumps(
-            {
-                "current-context": "pod",
-                "contexts": [{"name": "pod", "context": {"cluster": "c", "user": "u"}}],
-                "clusters": [{"name": "c", "cluster": server}],
-                "users": [{"name": "u", "user": {"token": token}}],
-            }
-        )
-    )
+    kubeconfig, health = api.kubeconfig(folder / "kubeconfig", token), free_port()
     (deployment,) = (
         each
         for each in render(wanted, Registry())

@@ -1,6 +1,5 @@
 """A node that runs Pods as processes: what Deployments say, with tokens of their accounts."""
 
-import json
 import signal
 import subprocess
 from base64 import b64decode
@@ -91,17 +90,5 @@ class Node:
         if pod.get("automountServiceAccountToken") is False:
             return given
         token = self._api.token(namespace, pod["serviceAccountName"])
-        document = {
-            "current-context": "pod",
-            "contexts": [{"name": "pod", "context": {"cluster": "own", "user": "account"}}],
-            "clusters": [
-                {
-                    "name": "own",
-                    "cluster": {"server": self._api.url, "certificate-authority-data": self._api.ca_base64},
-                }
-            ],
-            "users": [{"name": "account", "user": {"token": token}}],
-        }
-        kubeconfig = own / "kubeconfig"
-        kubeconfig.write_text(json.dumps(document))
+        kubeconfig = self._api.kubeconfig(own / "kubeconfig", token)
         return {**given, "SYNCRET_KUBECONFIG": str(kubeconfig)}

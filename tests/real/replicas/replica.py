@@ -1,6 +1,5 @@
 """One replica as a process: begun, killed, stopped for a while, ended, begun again."""
 
-import json
 import signal
 import threading
 from contextlib import ExitStack
@@ -26,15 +25,7 @@ class Replica:
         self._processes = ExitStack()
         self._daemon: Daemon | None = None
         self._going_on: threading.Timer | None = None
-        cluster = {"server": api.url, "certificate-authority-data": api.ca_base64}
-        document = {
-            "current-context": "c",
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": cluster}],
-            "users": [{"name": "u", "user": {"token": token_of(name)}}],
-        }
-        self._kubeconfig = folder / f"{name}.kubeconfig"
-        self._kubeconfig.write_text(json.dumps(document))
+        self._kubeconfig = api.kubeconfig(folder / f"{name}.kubeconfig", token_of(name))
 
     def start(self) -> None:
         """Another process."""

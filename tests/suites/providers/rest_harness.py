@@ -28,6 +28,11 @@ def read_only(reason: str) -> dict[Ability, str]:
     return dict.fromkeys((*writes, Ability.EXISTS, Ability.OWN), reason)
 
 
+def finds_nothing(reason: str) -> dict[Ability, str]:
+    """What a provider lacks that has no searches."""
+    return dict.fromkeys((Ability.FIND_NAME, Ability.FIND_PATH, Ability.FIND_TAGS), reason)
+
+
 def texts_of(value: bytes) -> dict[str, str]:
     """The members of a JSON object as texts, for managers whose entries have fields."""
     return {name: _text(each) for name, each in json.loads(value).items()}

@@ -7,7 +7,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from tests.suites.providers.rest_harness import RestHarness
+from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.opened import NOW
 from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.rest import running
@@ -18,15 +18,9 @@ NO_PUSH = "ESO's conjur provider is read only: variables come and go by policies
 class ConjurHarness(RestHarness[Conjur]):
     provider = "conjur"
     lacks: Mapping[Ability, str] = {
+        **read_only(NO_PUSH),
         Ability.ABSENCE: "Conjur says not found of what may not be seen: nothing must be deleted for that",
         Ability.FIND_PATH: "variables in Conjur are found by name or annotations",
-        Ability.PUSH: NO_PUSH,
-        Ability.PUSH_PROPERTY: NO_PUSH,
-        Ability.COMPARE: NO_PUSH,
-        Ability.DELETE: NO_PUSH,
-        Ability.DELETE_PROPERTY: NO_PUSH,
-        Ability.EXISTS: NO_PUSH,
-        Ability.OWN: NO_PUSH,
     }
     versions: tuple[str, str] = ("1", "2")
 

@@ -8,7 +8,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from tests.suites.providers.rest_harness import LOGIN, RestHarness
+from tests.suites.providers.rest_harness import LOGIN, RestHarness, finds_nothing, read_only
 from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.rest import running
 
@@ -21,17 +21,9 @@ class DelineaHarness(RestHarness[Delinea]):
 
     provider = "delinea"
     lacks: Mapping[Ability, str] = {
+        **read_only(NO_PUSH),
         Ability.VERSION: "as in ESO, a version is refused",
-        Ability.FIND_NAME: NO_FIND,
-        Ability.FIND_PATH: NO_FIND,
-        Ability.FIND_TAGS: NO_FIND,
-        Ability.PUSH: NO_PUSH,
-        Ability.PUSH_PROPERTY: NO_PUSH,
-        Ability.COMPARE: NO_PUSH,
-        Ability.DELETE: NO_PUSH,
-        Ability.DELETE_PROPERTY: NO_PUSH,
-        Ability.EXISTS: NO_PUSH,
-        Ability.OWN: NO_PUSH,
+        **finds_nothing(NO_FIND),
     }
 
     def __init__(self, server: Delinea) -> None:

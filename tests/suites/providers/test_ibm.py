@@ -18,6 +18,7 @@ from syncret.providers.contract import Client
 from syncret.providers.ibm import PROVIDER
 from syncret.providers.ibm.spec import IbmAuth, IbmSecretRef, IbmSpec
 from syncret.providers.testing import Ability, Entry, Fault, Harness, ProviderSuite
+from tests.suites.providers.rest_harness import finds_nothing, read_only
 from tests.support.opened import NOW, Given, context
 from tests.support.servers.ibm.errors import IbmError
 from tests.support.servers.ibm.secrets import Secret
@@ -33,18 +34,10 @@ class IbmHarness:
     """An instance with a service id that may do everything; the secrets are key-value ones of a group."""
 
     lacks: Mapping[Ability, str] = {
+        **read_only(NO_PUSH),
         Ability.ABSENCE: ABSENT,
         Ability.VERSION: VERSIONS,
-        Ability.FIND_NAME: NO_FIND,
-        Ability.FIND_PATH: NO_FIND,
-        Ability.FIND_TAGS: NO_FIND,
-        Ability.PUSH: NO_PUSH,
-        Ability.PUSH_PROPERTY: NO_PUSH,
-        Ability.COMPARE: NO_PUSH,
-        Ability.DELETE: NO_PUSH,
-        Ability.DELETE_PROPERTY: NO_PUSH,
-        Ability.EXISTS: NO_PUSH,
-        Ability.OWN: NO_PUSH,
+        **finds_nothing(NO_FIND),
     }
     versions: tuple[str, str] = ("", "")
 

@@ -8,7 +8,7 @@ import pytest
 
 from syncret.config.meta import Document
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from tests.suites.providers.rest_harness import LOGIN, RestHarness
+from tests.suites.providers.rest_harness import LOGIN, RestHarness, finds_nothing, read_only
 from tests.support.servers.rest import running
 from tests.support.servers.senhasegura.server import Senhasegura
 
@@ -20,18 +20,10 @@ class SenhaseguraHarness(RestHarness[Senhasegura]):
 
     provider = "senhasegura"
     lacks: Mapping[Ability, str] = {
+        **read_only(NO_PUSH),
         Ability.VERSION: "the API reads secrets as they are now",
-        Ability.FIND_NAME: "ESO's senhasegura provider finds nothing",
-        Ability.FIND_PATH: "ESO's senhasegura provider finds nothing",
-        Ability.FIND_TAGS: "ESO's senhasegura provider finds nothing",
+        **finds_nothing("ESO's senhasegura provider finds nothing"),
         Ability.REFUSE_KEY: "one answer has all secrets of the application",
-        Ability.PUSH: NO_PUSH,
-        Ability.PUSH_PROPERTY: NO_PUSH,
-        Ability.COMPARE: NO_PUSH,
-        Ability.DELETE: NO_PUSH,
-        Ability.DELETE_PROPERTY: NO_PUSH,
-        Ability.EXISTS: NO_PUSH,
-        Ability.OWN: NO_PUSH,
     }
 
     def __init__(self, server: Senhasegura) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from syncret.config.meta import ObjectRef
-from syncret.daemon.files.syscalls import CREATE_FILE, OPEN_FOLDER, exchange, listed, write_all
+from syncret.daemon.files.syscalls import CREATE_FILE, OPEN_FOLDER, exchange, linked, listed, write_all
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.filesystem.output.drift import StatFingerprint, Written, stat_fingerprint
 from syncret.daemon.homes.filesystem.output.files import files_in, foreign_owner, names_in, unavailable
@@ -206,7 +206,7 @@ class SecretFolder:
             for count, (key, content) in enumerate(data.items(), 1):
                 if count % _PAUSE_EVERY == 0:
                     yield
-                if key in kept and _linked(old, folder, key):
+                if key in kept and linked(old, folder, key):
                     faces[key] = kept[key]
                     continue
                 fd, faces[key] = self._written(folder, key, content)
@@ -289,11 +289,3 @@ def _opened(name: str, parent: int) -> int | None:
         return os.open(name, OPEN_FOLDER, dir_fd=parent)
     except FileNotFoundError:
         return None
-
-
-def _linked(old: int, new: int, name: str) -> bool:
-    try:
-        os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
-    except OSError:  # no links here, or too many: the content is written again
-        return False
-    return True

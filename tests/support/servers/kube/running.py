@@ -138,6 +138,19 @@ class KubeApi:
         """The same as a spec holds it."""
         return b64encode(self.ca).decode()
 
+    def kubeconfig(self, file: Path, token: str = ADMIN, *, namespace: str = "", url: str = "") -> Path:
+        """A kubeconfig that is now in that file. `url` leads here, if that is not the server's own."""
+        context = {"cluster": "c", "user": "u", **({"namespace": namespace} if namespace else {})}
+        cluster = {"server": url or self.url, "certificate-authority-data": self.ca_base64}
+        document = {
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": context}],
+            "clusters": [{"name": "c", "cluster": cluster}],
+            "users": [{"name": "u", "user": {"token": token}}],
+        }
+        file.write_text(json.dumps(document))
+        return file
+
     def stop(self) -> None:
         """The end of both processes, in the order in which they need each other."""
         for process in (self._apiserver, self._etcd):

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,9 +9,10 @@ import pytest
 
 from syncret.daemon.cli.main import main
 from syncret.daemon.cli.parser.arguments import parser
-from syncret.daemon.cli.parser.completion import SHELLS, bash
+from syncret.daemon.cli.parser.completion import SHELLS
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.view import View
+from tests.support.shells import completed
 from tests.unit.daemon.ops.objects import Apply, external_secret, serving, store
 
 
@@ -72,15 +72,6 @@ def test_without_a_daemon_nothing_is_said(flags: list[str], capsys: pytest.Captu
     assert capsys.readouterr() == ("", "")
 
 
-COMPLETE = """
-source {script}
-COMP_WORDS=({words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
-compopt() {{ :; }}
-_syncret
-printf '%s\\n' "${{COMPREPLY[@]}}"
-"""
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -93,18 +84,11 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 async def test_bash_asks_the_daemon(
     words: str, expected: list[str], view: View, daemon: str, tmp_path: Path
 ) -> None:
-    script = tmp_path / "syncret.bash"
-    script.write_text(bash(parser()))
-    code = COMPLETE.format(script=script, words=f"syncret {words}")
     folder = Path(sys.executable).parent
     environ = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "SYNCRET_SOCKET": daemon}
-
-    def run() -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True, env=environ)
-
     async with serving(control_service, view):
-        ran = await asyncio.to_thread(run)
-    assert ran.stdout.split() == expected
+        offered = await asyncio.to_thread(completed, f"syncret {words}", tmp_path, environ)
+    assert offered == expected
 
 
 @pytest.mark.parametrize("shell", SHELLS)

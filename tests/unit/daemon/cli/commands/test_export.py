@@ -17,8 +17,9 @@ from syncret.config.settings_table import describe
 from syncret.daemon.cli.commands.export import settings_lines
 from syncret.daemon.cli.main import main
 from syncret.daemon.cli.parser.arguments import parser
-from syncret.daemon.cli.parser.completion import SHELLS, bash, commands_of, zsh
+from syncret.daemon.cli.parser.completion import SHELLS, commands_of, zsh
 from syncret.daemon.cli.parser.man import man
+from tests.support.shells import completed
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -241,15 +242,6 @@ def test_completion_knows_every_command_and_flag(shell: str) -> None:
             assert flag.spellings[-1].lstrip("-") in script
 
 
-COMPLETE = """
-source {script}
-COMP_WORDS=({words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 ))
-compopt() {{ :; }}
-_syncret
-printf '%s\\n' "${{COMPREPLY[@]}}"
-"""
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -263,11 +255,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
     ],
 )
 def test_bash_completes(tmp_path: Path, words: str, expected: set[str]) -> None:
-    script = tmp_path / "syncret.bash"
-    script.write_text(bash(parser()))
-    code = COMPLETE.format(script=script, words=words)
-    ran = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True)
-    assert set(ran.stdout.split()) == expected
+    assert set(completed(words, tmp_path)) == expected
 
 
 def test_zsh_is_named_for_its_command() -> None:

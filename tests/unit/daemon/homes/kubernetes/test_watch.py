@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 
 from aiohttp import web
 
@@ -19,14 +20,34 @@ from syncret.providers.kit.http import Http
 from syncret.providers.registry import Registry
 from tests.support.served import all_to, served
 
+RESOURCES = {"resources": [{"name": "externalsecrets", "kind": "ExternalSecret", "namespaced": True}]}
+
+
+@asynccontextmanager
+async def watching(
+    answer: Callable[[web.Request], Awaitable[web.StreamResponse]], intact: dict[ObjectRef, str]
+) -> AsyncGenerator[ClusterWatch]:
+    async with served(all_to(answer)) as url, Http(url, network=None, parses=False) as http:
+        api = ApiServer(http, FixedHeaders({}))
+        watch = ClusterWatch(
+            api,
+            Resources(api, Registry()),
+            scope=Scope(),
+            intact=intact,
+            present=set(),
+            on_unknown=lambda _, __: None,
+            versions=NoVersions(),
+        )
+        async with aclosing(watch):
+            yield watch
+
 
 async def test_waiting_for_own_writes_goes_on_while_there_are_more() -> None:
     written = asyncio.Event()
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if "watch" not in request.query:
-            listed = {"name": "externalsecrets", "kind": "ExternalSecret", "namespaced": True}
-            return web.json_response({"resources": [listed]})
+            return web.json_response(RESOURCES)
         response = web.StreamResponse()
         await response.prepare(request)
         for version, annotations in (("7", {"k8s.io/initial-events-end": "true"}), ("8", {})):
@@ -40,29 +61,18 @@ async def test_waiting_for_own_writes_goes_on_while_there_are_more() -> None:
     kind, other = EXTERNAL_SECRET.group_kind, PUSH_SECRET.group_kind
     intact: dict[ObjectRef, str] = {}
     marks: dict[tuple[GroupKind, bool], str] = {(kind, False): "8"}
-    async with served(all_to(answer)) as url, Http(url, network=None, parses=False) as http:
-        api = ApiServer(http, FixedHeaders({}))
-        watch = ClusterWatch(
-            api,
-            Resources(api, Registry()),
-            scope=Scope(),
-            intact=intact,
-            present=set(),
-            on_unknown=lambda _, __: None,
-            versions=NoVersions(),
-        )
-        async with aclosing(watch):
-            watch.follow(kind)
-            assert (await anext(watch)).type is WatchEventType.LISTED
-            waiter = asyncio.create_task(watch.caught_up(marks))
-            reader = asyncio.create_task(anext(watch))
-            await asyncio.sleep(0)
-            marks[other, False] = "9"
-            written.set()
-            async with asyncio.timeout(60):
-                await waiter
-            reader.cancel()
-            await asyncio.gather(reader, return_exceptions=True)
+    async with watching(answer, intact) as watch:
+        watch.follow(kind)
+        assert (await anext(watch)).type is WatchEventType.LISTED
+        waiter = asyncio.create_task(watch.caught_up(marks))
+        reader = asyncio.create_task(anext(watch))
+        await asyncio.sleep(0)
+        marks[other, False] = "9"
+        written.set()
+        async with asyncio.timeout(60):
+            await waiter
+        reader.cancel()
+        await asyncio.gather(reader, return_exceptions=True)
 
 
 async def test_what_another_replica_wrote_is_known_once_it_was_told_and_read() -> None:
@@ -71,8 +81,7 @@ async def test_what_another_replica_wrote_is_known_once_it_was_told_and_read() -
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if "watch" not in request.query:
-            listed = {"name": "externalsecrets", "kind": "ExternalSecret", "namespaced": True}
-            return web.json_response({"resources": [listed]})
+            return web.json_response(RESOURCES)
         response = web.StreamResponse()
         await response.prepare(request)
         mark = {"resourceVersion": "7", "annotations": {"k8s.io/initial-events-end": "true"}}
@@ -85,26 +94,15 @@ async def test_what_another_replica_wrote_is_known_once_it_was_told_and_read() -
         await asyncio.Event().wait()
         return response
 
-    async with served(all_to(answer)) as url, Http(url, network=None, parses=False) as http:
-        api = ApiServer(http, FixedHeaders({}))
-        watch = ClusterWatch(
-            api,
-            Resources(api, Registry()),
-            scope=Scope(),
-            intact={},
-            present=set(),
-            on_unknown=lambda _, __: None,
-            versions=NoVersions(),
-        )
-        async with aclosing(watch):
-            watch.follow(kind)
-            assert not watch.has_told(kind, "7")
-            assert (await anext(watch)).type is WatchEventType.LISTED
-            (stream,) = watch.streams
-            while not stream.has_reached("9"):
-                stream.moved.clear()
-                await stream.moved.wait()
-            assert not watch.has_told(kind, "9"), "it waits to be read"
-            assert (await anext(watch)).type is WatchEventType.ADDED
-            assert watch.has_told(kind, "9")
-            assert not watch.has_told(kind, "10"), "that came before somebody else took over"
+    async with watching(answer, {}) as watch:
+        watch.follow(kind)
+        assert not watch.has_told(kind, "7")
+        assert (await anext(watch)).type is WatchEventType.LISTED
+        (stream,) = watch.streams
+        while not stream.has_reached("9"):
+            stream.moved.clear()
+            await stream.moved.wait()
+        assert not watch.has_told(kind, "9"), "it waits to be read"
+        assert (await anext(watch)).type is WatchEventType.ADDED
+        assert watch.has_told(kind, "9")
+        assert not watch.has_told(kind, "10"), "that came before somebody else took over"

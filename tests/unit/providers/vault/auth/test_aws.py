@@ -14,6 +14,10 @@ from tests.support.opened import Given, context
 from tests.support.servers.sts import ACCOUNT, sts
 
 CANARY = "canary-web-identity"
+KEYS = VaultIamSecretRef(
+    access_key_id=SecretKeySelector(name="login", key="id"),
+    secret_access_key=SecretKeySelector(name="login", key="key"),
+)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +63,10 @@ async def test_a_role_is_assumed_with_a_signed_request(monkeypatch: pytest.Monke
     """The service checks the signature, which covers the host."""
     role = f"arn:aws:iam::{ACCOUNT}:role/app"
     given = Given(secrets={"login": {"id": b"AKIA1", "key": b"secret-of-AKIA1"}})
-    keys = VaultIamSecretRef(
-        access_key_id=SecretKeySelector(name="login", key="id"),
-        secret_access_key=SecretKeySelector(name="login", key="key"),
-    )
     async with sts() as server:
         server.know("AKIA1", f"arn:aws:iam::{ACCOUNT}:user/ada")
         monkeypatch.setenv("AWS_STS_ENDPOINT", f"{server.url}/")
-        method = VaultIam(vault_role="app", role=role, secret_ref=keys)
+        method = VaultIam(vault_role="app", role=role, secret_ref=KEYS)
         found = await aws.credentials_of(method, "eu-west-1", None, context(given, now=time.time))
     assert found.session_token
     assert server.asked[0]["RoleArn"] == role
@@ -74,14 +74,10 @@ async def test_a_role_is_assumed_with_a_signed_request(monkeypatch: pytest.Monke
 
 async def test_a_role_that_aws_refuses_names_method_field_and_status(monkeypatch: pytest.MonkeyPatch) -> None:
     given = Given(secrets={"login": {"id": b"AKIA1", "key": b"canary-of-AKIA1"}})
-    keys = VaultIamSecretRef(
-        access_key_id=SecretKeySelector(name="login", key="id"),
-        secret_access_key=SecretKeySelector(name="login", key="key"),
-    )
     async with sts() as server:
         server.know("AKIA1", f"arn:aws:iam::{ACCOUNT}:user/ada")
         monkeypatch.setenv("AWS_STS_ENDPOINT", f"{server.url}/")
-        method = VaultIam(vault_role="app", role=f"arn:aws:iam::{ACCOUNT}:role/app", secret_ref=keys)
+        method = VaultIam(vault_role="app", role=f"arn:aws:iam::{ACCOUNT}:role/app", secret_ref=KEYS)
         with pytest.raises(Denied) as caught:
             await aws.credentials_of(method, "eu-west-1", None, context(given, now=time.time))
     assert caught.value.message == (

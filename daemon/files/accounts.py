@@ -1,0 +1,18 @@
+"""Users and groups of this host, by name or number."""
+
+import grp
+import pwd
+
+
+def user_id(name: str) -> int | None:
+    """The ID of a user; None where nothing is asked for. Raises KeyError if there is none of that name."""
+    return _number(name) if name.isdecimal() or not name else pwd.getpwnam(name).pw_uid
+
+
+def group_id(name: str) -> int | None:
+    """As `user_id`, of a group."""
+    return _number(name) if name.isdecimal() or not name else grp.getgrnam(name).gr_gid
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None

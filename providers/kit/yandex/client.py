@@ -1,0 +1,35 @@
+"""The part of a client that is the same for every service in Yandex Cloud."""
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from syncret.providers.contract import Readiness, RemoteKey, RemoteRef
+from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.yandex.names import Folder
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Api
+
+P = TypeVar("P")
+
+
+class FolderClient(SingleReads[P], Generic[P]):
+    """Reads by ID or, in a folder, by name; probes. `lists` is where `listing` is called."""
+
+    converts_keys = False
+
+    def __init__(self, api: "Api", lists: str, listing: Endpoint, folder: str) -> None:
+        self._api = api
+        self._folder = folder
+        self._named = Folder(api, listing._replace(path=f"{lists}{listing.path}"), folder)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._api!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """There are no metadata to read."""
+        return RemoteKey(ref.key, ref.version)
+
+    async def probe(self) -> Readiness:
+        await self._api.check_login()
+        return "ready"
