@@ -26,13 +26,13 @@ from syncret.daemon.engine.sessions.tasks import TaskOwner
 from syncret.daemon.homes.contract import HomeProblem
 from syncret.daemon.homes.opening import digest_key, open_home, open_reviews, releases_of
 from syncret.daemon.ops import logs
-from syncret.daemon.ops.cluster_metrics import WriteStats
 from syncret.daemon.ops.failures import count_failing, invalid_manifests
 from syncret.daemon.ops.logs.events import EngineLogger, EventLogger, log_deletion
 from syncret.daemon.ops.logs.repeats import Repeats, counted
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.pass_recorder import PassRecorder
+from syncret.daemon.ops.series.cluster import WriteStats
 from syncret.daemon.ops.view import Service, View
 from syncret.daemon.process import trim_memory
 from syncret.daemon.signals import Requested, Signals
@@ -150,7 +150,7 @@ class Supervisor:
                 ),
                 applied=recorder.applied,
                 held=held,
-                deliveries=deliveries_of(settings, digest_key(home)),
+                deliveries=deliveries_of(settings, digest_key(home), took_step=metrics.took_step),
             )
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)

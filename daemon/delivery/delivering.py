@@ -25,29 +25,21 @@ from syncret.daemon.core.delivery.phases import (
     begin,
     turn,
 )
-from syncret.daemon.core.delivery.record import Say, document_of, row_of, status_of, with_result
+from syncret.daemon.core.delivery.record import document_of, row_of, status_of, with_result
 from syncret.daemon.core.delivery.recovery import Found, UnitFacts, recover
+from syncret.daemon.core.delivery.saying import Say, say_of
+from syncret.daemon.core.delivery.step import Step, StepListener, StepName, ignore_step, result_of
 from syncret.daemon.core.plan.actions import Action
 from syncret.daemon.delivery.host_targets import HostTargets
 from syncret.daemon.delivery.paths import Moved, Refused
 from syncret.daemon.delivery.proving import Prover, check
-from syncret.daemon.delivery.telling import tell
+from syncret.daemon.delivery.telling import action_of, tell
 from syncret.daemon.delivery.units import Told, Units, UnitState
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import HomeError, StoredObject
 
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
-_SAID: Final[Mapping[Reason, str]] = {
-    Reason.DELIVERED: "is live",
-    Reason.STAGE_FAILED: "could not be written",
-    Reason.CHECK_FAILED: "did not pass its check, and the one before stays",
-    Reason.SWAP_FAILED: "could not be made live, and the one before stays",
-    Reason.RELOAD_FAILED: "is live, and could not be told of",
-    Reason.UNHEALTHY: "is live, and was not found to work",
-    Reason.ROLLED_BACK: "failed, and the one before is live again",
-    Reason.BROKEN: "failed, and so did the way back: somebody has to look",
-}
 _LONGEST_MESSAGE: Final = 512
 
 
@@ -72,6 +64,7 @@ class Delivering:
         fsync: bool,
         in_container: bool = False,
         tells: bool = True,
+        took_step: StepListener = ignore_step,
     ) -> None:
         self.ref = stored.ref
         self.spec = stored.as_type(Delivery).spec
@@ -87,6 +80,7 @@ class Delivering:
         self._units = units
         self._fsync = fsync
         self._in_container = in_container
+        self._listener = took_step
         self.steps = Steps(
             check=self.spec.check is not None,
             reload=tells and self.spec.reload is not None,
@@ -119,6 +113,12 @@ class Delivering:
     def live_files(self) -> dict[str, bytes]:
         """What is live, by path. Raises Refused and OSError."""
         return self._host.live()
+
+    def took_step(self, name: StepName, *, result: str = "", action: str = "", began: float = 0.0) -> None:
+        """Tell of a step: of one that is over when it began, by the monotonic clock."""
+        now = time.monotonic()
+        at = began or now
+        self._listener(Step(ref=self.ref, name=name, at=at, result=result, action=action, seconds=now - at))
 
     async def settle_report(self) -> None:
         """Say how the last delivery ended, if the status says something else."""
@@ -155,19 +155,7 @@ class Delivering:
         self.row, self.status, self._written = row, status, status
 
     def _say(self, row: Row) -> Say | None:
-        said = _SAID.get(row.reason)
-        if row.phase not in (Phase.SETTLED, Phase.BROKEN) or said is None:
-            return None
-        number = row.generation + (
-            row.reason not in (Reason.DELIVERED, Reason.RELOAD_FAILED, Reason.UNHEALTHY)
-        )
-        message = f"set {number} {said}" + (f": {self.problem}" if self.problem else "")
-        if self._leaves_out and row.reason is Reason.DELIVERED:
-            message += "; one pass within a container tells and proves nothing"
-        before = find(self.status.conditions)
-        if before is not None and before.reason == row.reason and not self.problem and row.rejected:
-            return None  # it was said with the reason, which only the run that failed knows
-        return Say(is_ready=row.reason is Reason.DELIVERED, reason=row.reason, message=message)
+        return say_of(row, self.status, problem=self.problem, leaves_out=self._leaves_out)
 
     # ------------------------------------------------------------------------------------ before the swap
     async def stage(self, wanted: Wanted) -> None:
@@ -199,6 +187,7 @@ class Delivering:
         except Refused as error:
             told = Told(outcome=Outcome.FAILED, message=f"not run: {error} ({error.hint})")
         self._note("check", told, time.monotonic() - began)
+        self.took_step("check", result=result_of(told.outcome), began=began)
         if told.outcome is not Outcome.DONE:
             await asyncio.to_thread(self._host.discard_staged)
         await self.save(advance(self.row, told.outcome, self.steps))
@@ -220,6 +209,7 @@ class Delivering:
                 row = advance(self.row, Outcome.DONE, self.steps)
                 if row.phase is Phase.SWAPPED:
                     self.row = row  # written with the next phase: a crash before that finds it swapped
+                    self.took_step("swap")
                 else:
                     await self.save(row)
 
@@ -231,8 +221,9 @@ class Delivering:
         """As `Member` says."""
         if self.spec.reload is None:
             return Told(outcome=Outcome.DONE)
+        began = time.monotonic()
         try:
-            return await tell(
+            told = await tell(
                 self.spec.reload,
                 self._units,
                 variables=self._variables("reload"),
@@ -240,11 +231,16 @@ class Delivering:
                 revive=revive,
             )
         except Refused as error:
-            return Told(outcome=Outcome.NOT_ASKED, message=f"{error} ({error.hint})")
+            told = Told(outcome=Outcome.NOT_ASKED, message=f"{error} ({error.hint})")
+        action = action_of(self.spec.reload)
+        self.took_step("reload", result=result_of(told.outcome), action=action, began=began)
+        return told
 
     async def told(self, told: Told, seconds: float) -> None:
         """As `Member` says."""
         self._note("reload", told, seconds)
+        if told.outcome is not Outcome.NOT_ASKED:
+            self.took_step("told", began=time.monotonic() - seconds)
         row = advance(self.row, told.outcome, self.steps)
         if row.phase is Phase.VERIFYING and not self._proves:
             self.row = row  # it is over in the same moment
@@ -288,6 +284,7 @@ class Delivering:
         await self._guarded(self._go_back())
 
     async def _go_back(self) -> None:
+        self.took_step("rollback")
         while self.row.phase is Phase.ROLLING_BACK:
             outcome = Outcome.DONE
             try:
@@ -371,7 +368,7 @@ class Delivering:
         failed = told.outcome in (Outcome.FAILED, Outcome.NOT_ASKED, Outcome.NOT_THERE)
         self.problem = told.message if failed else self.problem
         result = StepResult(
-            result="success" if told.outcome is Outcome.DONE else told.outcome.value,
+            result=result_of(told.outcome),
             at=stamp(self._context.clock.now()),
             took=format_duration(round(seconds, 3)),
             message=told.message[:_LONGEST_MESSAGE],

@@ -3,27 +3,46 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from syncret.config.settings import Settings
 from syncret.daemon.engine.reconciler import Reconciler
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.private_paths import in_container
 
+if TYPE_CHECKING:  # few have any
+    from syncret.daemon.core.delivery.step import StepListener
+
 
 def deliveries_of(
-    settings: Settings, key: bytes | None, *, once: bool = False, dry: bool = False
+    settings: Settings,
+    key: bytes | None,
+    *,
+    once: bool = False,
+    dry: bool = False,
+    took_step: "StepListener | None" = None,
 ) -> Callable[[ReconcilerContext], Reconciler] | None:
     """Makes their reconciler; None without a key, which only the home of a host has.
 
-    `once`: in one pass nothing waits for more changes; `dry`: nothing may be written or run.
+    `once`: in one pass nothing waits for more changes; `dry`: nothing may be written or run;
+    `took_step` hears of each step of a delivery.
     """
-    return None if key is None else partial(_reconciler, settings, key, once=once, dry=dry)
+    if key is None:
+        return None
+    return partial(_reconciler, settings, key, once=once, dry=dry, took_step=took_step)
 
 
 def _reconciler(
-    settings: Settings, key: bytes, context: ReconcilerContext, *, once: bool, dry: bool
+    settings: Settings,
+    key: bytes,
+    context: ReconcilerContext,
+    *,
+    once: bool,
+    dry: bool,
+    took_step: "StepListener | None",
 ) -> Reconciler:
-    from syncret.daemon.delivery.reconciler import DeliveryReconciler, OnHost  # few have any
+    from syncret.daemon.core.delivery.step import ignore_step
+    from syncret.daemon.delivery.reconciler import DeliveryReconciler, OnHost
 
     own = (settings.output_dir, settings.state_file, *settings.manifest_paths)
     host = OnHost(
@@ -34,5 +53,6 @@ def _reconciler(
         once=once,
         dry=dry,
         in_container=in_container(),
+        took_step=took_step or ignore_step,
     )
     return DeliveryReconciler(context, host)

@@ -15,8 +15,9 @@ from syncret.daemon.core.delivery.assemble import SourceMissing, Unfit, set_dige
 from syncret.daemon.core.delivery.claims import Claims
 from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget, bare_targets
 from syncret.daemon.core.delivery.phases import Phase, Reason, Wanted, is_wanted
-from syncret.daemon.core.delivery.record import Say
 from syncret.daemon.core.delivery.recovery import adopted
+from syncret.daemon.core.delivery.saying import Say
+from syncret.daemon.core.delivery.step import StepListener, ignore_step
 from syncret.daemon.core.delivery.timing import Debounce
 from syncret.daemon.core.plan.actions import Action, LastError, Verb
 from syncret.daemon.delivery.delivering import Delivering, boot_id
@@ -58,6 +59,8 @@ class OnHost(Struct, frozen=True, kw_only=True):
     """Whether nothing may be written or run."""
     in_container: bool = False
     """Whether this is a container: a volume of the pod is safe, and what is mounted read-only, too."""
+    took_step: StepListener = ignore_step
+    """Hears of each step of a delivery."""
 
 
 class _Memory(Struct, kw_only=True):
@@ -126,6 +129,7 @@ class DeliveryReconciler:
             fsync=host.fsync,
             in_container=host.in_container,
             tells=not (host.once and host.in_container),
+            took_step=host.took_step,
         )
 
     async def _bring_up(self, run: Delivering, writes: Writes, *, is_asked: bool) -> Outcome:
@@ -177,6 +181,7 @@ class DeliveryReconciler:
         if not is_wanted(run.row, wanted):
             turns.drop(run.ref)
             return await self._rest(run, memory)
+        run.took_step("due")
         action = _action(run, targets)
         if self._host.dry or run.holds(action):
             self._context.applied(run.ref, action)
@@ -200,6 +205,7 @@ class DeliveryReconciler:
             await self._take_turn(run)
         if wanted.drifted and run.row.reason is Reason.DELIVERED:
             memory.repairs = (*memory.repairs, loop_now)[-_REPAIRS:]
+            run.took_step("repair")
             self._tell(run, "Repaired", "what is live was changed by somebody, and is delivered again")
         if run.row.phase is Phase.SETTLED and run.row.live == digest:
             self._context.applied(run.ref, action)
@@ -235,7 +241,9 @@ class DeliveryReconciler:
     async def _rest(self, run: Delivering, memory: _Memory) -> Outcome:
         """Nothing is to be delivered now: remove the previous set in time, and look again later."""
         if run.row.phase is Phase.SWAPPED:
+            run.took_step("due")
             return Outcome(failure=self._failed(run, run.message()))
+        run.took_step("over")
         now = self._context.clock.now()
         due = now + self._host.rescan
         if run.row.phase in _SETTLED:
@@ -267,6 +275,7 @@ class DeliveryReconciler:
     ) -> Outcome:
         """Report what keeps anything from being delivered; what is live stays."""
         self._turns_of(run).drop(run.ref)
+        run.took_step("over" if run.row.phase in _SETTLED else "due")
         text = f"{message} ({hint})" if hint else message
         if not self._host.dry:
             await run.save(run.row, say=Say(is_ready=reason is Reason.SUSPENDED, reason=reason, message=text))

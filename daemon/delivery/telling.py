@@ -32,6 +32,13 @@ def key_of(reload: DeliveryReload | None) -> str:
     return " ".join(reload.exec or ())
 
 
+def action_of(reload: DeliveryReload) -> str:
+    """What is done, as one word."""
+    if reload.unit:
+        return reload.action
+    return "signal" if reload.signal is not None else "http" if reload.http is not None else "exec"
+
+
 async def tell(
     reload: DeliveryReload,
     units: Units,

@@ -6,28 +6,16 @@ objects for each sample, which takes a second for ten thousand resources.
 """
 
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 from syncret.config.resources.kinds import DELIVERY, GENERATOR_STATE, SHOWN
+from syncret.daemon.ops.series import delivery_families
+from syncret.daemon.ops.series.family import NAMED, Family
 
 PIECE: Final = 1000
 """Lines in one piece of output."""
 
 
-class Family(NamedTuple):
-    """One metric: its name, type, help text and label names."""
-
-    name: str
-    type: Literal["counter", "gauge", "histogram"]
-    text: str
-    labels: tuple[str, ...] = ()
-
-    @property
-    def header(self) -> str:
-        return f"# HELP {self.name} {self.text}\n# TYPE {self.name} {self.type}\n"
-
-
-NAMED: Final = ("name", "namespace")
 CONDITION: Final = (*NAMED, "condition", "status")
 OBJECT: Final = ("kind", *NAMED)
 STORE: Final = ("store",)
@@ -309,6 +297,7 @@ FAMILIES: Final = (
     *(FENCE, MASTER, REST_REQUESTS, HELD, FOREIGN),
     *(IN_FLIGHT, CLIENTS, ANSWERS, ANSWERS_LIMIT, ANSWERS_WAITING),
     *(EXPORTS, EXPORT_SECONDS, EXPORTS_REFUSED, SECRET_CALLS),
+    *delivery_families.ALL,
     *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),
     *(WORK_DEPTH, WORK_ADDS, WORK_RETRIES, WORK_UNFINISHED, WORK_LONGEST, WORK_WAIT, WORK_TIME),
 )

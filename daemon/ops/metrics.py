@@ -15,16 +15,18 @@ import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from syncret.config.meta import NullIsEmpty, ObjectRef
-from syncret.config.resources.kinds import EXTERNAL_SECRET, SHOWN, role_of
+from syncret.config.resources.kinds import DELIVERY, EXTERNAL_SECRET, SHOWN, role_of
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.conditions import CONSTRAINTS_SATISFIED, REACHABLE, READY
 from syncret.daemon.engine.observer import Call, ExportRun, NullObserver, Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats, QueueStats
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.ops import metric_families as f
-from syncret.daemon.ops.cluster_metrics import WriteStats, add_cluster
-from syncret.daemon.ops.controller_metrics import ControllerMetrics
-from syncret.daemon.ops.export_metrics import ExportMetrics
+from syncret.daemon.ops.series.cluster import WriteStats, add_cluster
+from syncret.daemon.ops.series.controllers import ControllerMetrics
+from syncret.daemon.ops.series.deliveries import DeliveryMetrics
+from syncret.daemon.ops.series.exports import ExportMetrics
+from syncret.daemon.ops.series.family import NAMED
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, Objects, ObjectView, view_of
 from syncret.providers.errors import SyncError
@@ -116,6 +118,8 @@ class Metrics(NullObserver):
         self._first_pass: float | None = None
         self._controllers = ControllerMetrics()
         self._exports = ExportMetrics()
+        self._deliveries = DeliveryMetrics()
+        self.took_step = self._deliveries.took_step
         self._call_seconds = Histogram(
             "syncret_provider_call_seconds",
             "Duration of calls to secret managers.",
@@ -200,12 +204,18 @@ class Metrics(NullObserver):
             samples.add(f.NOT_READY, not_ready, label)
             if kind == EXTERNAL_SECRET:
                 samples.add(f.VIOLATING, violating)
-        samples.add(f.OBJECTS_WITHOUT_SERIES, left_out)
+        views = [
+            (stored, view_of(stored, sources.unreported(stored.ref)))
+            for stored in sources.inventory.list(DELIVERY.group_kind)
+        ]
+        room = max(0, self._limit - exported)
+        self._deliveries.add_to(samples, views, room=room, now=self._now())
+        samples.add(f.OBJECTS_WITHOUT_SERIES, left_out + max(0, len(views) - room))
 
     def _add_object(self, samples: f.Samples, stored: StoredObject, newest: ObjectView) -> None:
         ref = stored.ref
         record = self._records.get(ref)
-        named = f.labelled(f.NAMED, (ref.name, ref.namespace))
+        named = f.labelled(NAMED, (ref.name, ref.namespace))
         ours = f'kind="{ref.kind}",{named}'
         if self._extended:
             named = f"{named},{_own_labels(stored)}"

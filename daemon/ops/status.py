@@ -8,8 +8,10 @@ import msgspec
 
 from syncret.config.errors import Problem
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.kinds import SHOWN, SHOWN_ON_HOST, Kind
+from syncret.config.resources.kinds import DELIVERY, SHOWN, SHOWN_ON_HOST, Kind
 from syncret.daemon.core.conditions import INVALID_MANIFEST, stamp
+from syncret.daemon.core.delivery.summary import DeliverySummary, summary_of
+from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.ops.failures import InvalidManifest, count_failing, invalid_objects
 from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, ObjectView, Running, View, view_of
@@ -65,6 +67,8 @@ class ObjectStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """For how long its run has gone on, if that is more than a few seconds."""
     would_write: tuple[str, ...] = ()
     """What its last run would have written, if the daemon only observes."""
+    delivery: DeliverySummary | None = None
+    """Of a Delivery: which set is live, and how the last reload went."""
 
 
 class Silence(NamedTuple):
@@ -200,6 +204,15 @@ async def pieces(view: View) -> AsyncGenerator[bytes, None]:
     yield b"]}\n"
 
 
+def _summary(stored: StoredObject) -> DeliverySummary | None:
+    from syncret.config.resources.delivery.delivery import Delivery  # few hosts have any
+
+    try:
+        return summary_of(stored.as_type(Delivery))
+    except msgspec.ValidationError:
+        return None  # its condition says what is wrong with it
+
+
 async def _rows(
     running: Running, kinds: list[Kind], invalid: Mapping[ObjectRef, InvalidManifest]
 ) -> AsyncGenerator[bytes, None]:
@@ -239,6 +252,8 @@ def _each(
             if held or seconds is not None:
                 more = None if seconds is None else round(seconds, 3)
                 row = msgspec.structs.replace(row, would_write=tuple(map(str, held)), running_seconds=more)
+            if kind == DELIVERY:
+                row = msgspec.structs.replace(row, delivery=_summary(stored))
             yield row
         for ref, problem in invalid.items():
             if ref.group_kind == kind.group_kind and running.inventory.get(ref) is None:

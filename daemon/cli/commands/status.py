@@ -231,10 +231,22 @@ def _row(each: dict[str, Any], now: float, *, wide: bool, never: str) -> Row:
         time_until(each["nextDue"], now, never=never),
         failure["message"]
         if failure
-        else invalid or waits or runs or each["message"] or each["reason"] or default,
+        else invalid or waits or runs or _live(each, now) or each["message"] or each["reason"] or default,
     )
     in_order = bool(each["ready"]) and not (waits or _fails(each))
     return Row(cells + (_more(each) if wide else ()), verdict.style, is_usual=in_order)
+
+
+def _live(each: Answer, now: float) -> str:
+    """Of a Delivery that is in order: which set is live, since when, and how its reload went."""
+    delivery = each.get("delivery")
+    if not delivery or not each["ready"] or not delivery["generation"]:
+        return ""
+    result = {"success": "ok"}.get(delivery["result"], delivery["result"])
+    parts = [each["reason"], f"gen {delivery['generation']}", f"{age(delivery['since'], now)} ago"]
+    if result:
+        parts.append(f"{delivery['reload']} {result} {delivery['took']}")
+    return "  ".join(parts)
 
 
 def _more(each: dict[str, Any]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from msgspec import Struct, to_builtins
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from syncret.config.resources.base import ConditionStatus
@@ -18,6 +18,7 @@ from syncret.config.resources.delivery.status import (
 )
 from syncret.daemon.core import conditions
 from syncret.daemon.core.delivery.phases import Attempt, Phase, Reason, Row
+from syncret.daemon.core.delivery.saying import Say
 
 _ENDED: Final = frozenset(
     {
@@ -25,14 +26,6 @@ _ENDED: Final = frozenset(
         *(Reason.RELOAD_FAILED, Reason.UNHEALTHY, Reason.ROLLED_BACK, Reason.BROKEN),
     }
 )
-
-
-class Say(Struct, frozen=True, kw_only=True):
-    """What is reported beside the row."""
-
-    is_ready: bool
-    reason: Reason
-    message: str
 
 
 def row_of(status: DeliveryStatus) -> Row:

@@ -12,11 +12,11 @@ from syncret.config.manifests.loader import load_bytes
 from syncret.daemon.cli.exit_codes import OK
 from syncret.daemon.cli.main import main
 from syncret.daemon.ops.metric_families import FAMILIES
-from syncret.daemon.ops.metrics import Metrics
 from syncret.daemon.simulate.scenario import read_scenario
 from syncret.daemon.simulate.simulation import run_scenario
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks, text_of
+from tests.support.metrics import known_metrics
 
 MONITORING = "docs/guides/monitoring.md"
 FROM_AGENT = "docs/guides/from-vault-agent.md"
@@ -96,10 +96,7 @@ def test_the_page_explains_every_alert() -> None:
 
 
 def test_the_queries_of_the_page_ask_for_metrics_that_there_are() -> None:
-    registry = Metrics(lambda: 0.0).registry
-    known = {family.name for family in FAMILIES}
-    for metric in registry.collect():
-        known |= {f"{metric.name}{suffix}" for suffix in ("", "_total", "_bucket")}
+    known = known_metrics() | {family.name for family in FAMILIES}
     named = re.findall(r"\b(?:syncret|process|externalsecret)_[a-z_]+", text_of(MONITORING))
 
     assert len(named) > len(set(named)) > len(FAMILIES) // 4

@@ -12,6 +12,7 @@ from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.kinds import DELIVERY
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.delivery.phases import Outcome
+from syncret.daemon.core.delivery.step import Step
 from syncret.daemon.core.delivery.timing import StartLimit
 from syncret.daemon.delivery.commands import CommandResult
 from syncret.daemon.delivery.reconciler import DeliveryReconciler, OnHost
@@ -94,6 +95,7 @@ class World:
         self.state = folder / "state.db"
         self.units = FakeUnits()
         self.events: list[tuple[str, str]] = []
+        self.steps: list[Step] = []
         self.keep_state = False
         self.manifests.mkdir(mode=0o755)
         self.srv.mkdir(mode=0o755)
@@ -121,7 +123,14 @@ class World:
             on_problems=lambda problems: None,
         )
         async with home as self.home:
-            host = OnHost(key=home.digest_key, fsync=False, once=once, dry=dry, in_container=in_container)
+            host = OnHost(
+                key=home.digest_key,
+                fsync=False,
+                once=once,
+                dry=dry,
+                in_container=in_container,
+                took_step=self.steps.append,
+            )
             hooks = EngineOverrides(
                 observer=seen,
                 events=self,
@@ -168,6 +177,12 @@ class World:
     def status(self, ref: ObjectRef = NAME) -> Document:
         stored = self.engine.inventory.get(ref)
         return {} if stored is None else member(stored.document, "status")
+
+    def took(self) -> list[tuple[str, ...]]:
+        """The steps since the last call that were told: their names, results and actions."""
+        steps = [(each.name, *filter(None, (each.result, each.action))) for each in self.steps]
+        self.steps.clear()
+        return steps
 
     def ready(self, ref: ObjectRef = NAME) -> tuple[str, str]:
         """Status and reason of the condition."""

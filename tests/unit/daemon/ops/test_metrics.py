@@ -20,8 +20,8 @@ from syncret.daemon.homes.contract import StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.watch import event_of
 from syncret.daemon.ops import metric_families
-from syncret.daemon.ops.cluster_metrics import WriteStats
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
+from syncret.daemon.ops.series.cluster import WriteStats
 from syncret.daemon.ops.view import Scrape, View
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.limits import LimiterStats

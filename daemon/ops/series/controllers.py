@@ -4,7 +4,6 @@ There is one queue and one set of workers for all kinds; here each kind is a con
 own, as in ESO. Nothing is kept for each object.
 """
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from typing import Final
@@ -14,6 +13,7 @@ from syncret.config.resources.kinds import role_of
 from syncret.daemon.engine.observer import Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats
 from syncret.daemon.ops import metric_families as f
+from syncret.daemon.ops.series.distribution import Distribution
 
 RESULTS: Final = ("success", "error", "requeue", "requeue_after")
 
@@ -23,32 +23,6 @@ _SECONDS: Final = (
     *(10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0),
 )
 _POWERS_OF_TEN: Final = tuple(10.0**power for power in range(-8, 4))
-
-
-class _Distribution:
-    """A histogram: how many of the observed values lie between its bounds."""
-
-    __slots__ = ("_bounds", "_counts", "_sum")
-
-    def __init__(self, bounds: tuple[float, ...]) -> None:
-        self._bounds = bounds
-        self._counts = [0] * (len(bounds) + 1)
-        self._sum = 0.0
-
-    def observe(self, value: float) -> None:
-        self._counts[bisect_left(self._bounds, value)] += 1
-        self._sum += value
-
-    def add_to(self, samples: f.Samples, family: f.Family, labels: str) -> None:
-        """Add the samples, if anything was observed: forty lines of zeros say nothing."""
-        if not any(self._counts):
-            return
-        count = 0
-        for bound, more in zip((*map(repr, self._bounds), "+Inf"), self._counts, strict=True):
-            count += more
-            samples.add(family, count, f'{labels},le="{bound}"', suffix="_bucket")
-        samples.add(family, self._sum, labels, suffix="_sum")
-        samples.add(family, count, labels, suffix="_count")
 
 
 class _Controller:
@@ -61,9 +35,9 @@ class _Controller:
         self.terminal = 0
         self.panics = 0
         self.retries = 0
-        self.times = _Distribution(_SECONDS)
-        self.waits = _Distribution(_POWERS_OF_TEN)
-        self.works = _Distribution(_POWERS_OF_TEN)
+        self.times = Distribution(_SECONDS)
+        self.waits = Distribution(_POWERS_OF_TEN)
+        self.works = Distribution(_POWERS_OF_TEN)
 
     def ended(self, result: str, waited: float, seconds: float) -> None:
         self.results[result] += 1

@@ -7,7 +7,7 @@ from syncret.daemon.engine.observer import Repeat, Run
 from syncret.daemon.engine.queue.workqueue import KindStats
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.ops import metric_families as f
-from syncret.daemon.ops.controller_metrics import ControllerMetrics
+from syncret.daemon.ops.series.controllers import ControllerMetrics
 from syncret.providers.errors import Denied
 
 SECRET = ObjectRef("external-secrets.io", "ExternalSecret", "default", "a")

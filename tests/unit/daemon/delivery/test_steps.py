@@ -1,0 +1,81 @@
+"""The steps that a delivery tells of: what is owed, and how checks, reloads and ways back went."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from syncret.daemon.core.delivery.phases import Outcome
+from tests.unit.daemon.delivery.world import World, delivery, secret
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def tls(world: World, **spec: Any) -> dict[str, Any]:  # noqa: ANN401  # any field
+    target = {"directory": {"path": str(world.srv / "tls")}}
+    return delivery("web", **{"to": [target], "reload": {"unit": "nginx.service"}, **spec})
+
+
+async def test_a_delivery_tells_what_it_does_and_when_nothing_is_owed_any_more(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, check={"unit": "check.service"}))
+    async with world.running():
+        assert world.took() == [
+            ("due",),
+            ("check", "success"),
+            ("swap",),
+            ("reload", "success", "reload"),
+            ("told",),
+            ("over",),
+        ]
+        world.units.check_code = 1
+        await world.apply(secret(crt="2"))
+        assert world.took() == [("due",), ("check", "failed"), ("over",)]
+
+
+async def test_a_way_back_is_told_with_its_second_reload(world: World) -> None:
+    world.write(secret(crt="1"), tls(world))
+    async with world.running():
+        world.took()
+        world.units.outcome = lambda: Outcome.FAILED if world.files()["crt"] == "2" else Outcome.DONE
+        await world.apply(secret(crt="2"))
+        assert world.took() == [
+            ("due",),
+            ("swap",),
+            ("reload", "failed", "reload"),
+            ("told",),
+            ("rollback",),
+            ("reload", "success", "reload"),
+            ("over",),
+        ]
+
+
+async def test_a_reload_that_nobody_may_ask_for_stays_due(world: World) -> None:
+    world.write(secret(crt="1"), tls(world))
+    world.units.outcome = lambda: Outcome.NOT_ASKED
+    async with world.running():
+        assert world.took()[-2:] == [("reload", "not asked", "reload"), ("due",)]
+        world.units.outcome = lambda: Outcome.DONE
+        await world.refresh()
+        assert world.took() == [("reload", "success", "reload"), ("told",), ("over",)]
+
+
+async def test_a_reload_that_several_share_is_told_once(world: World) -> None:
+    places = [{"to": [{"file": {"path": str(world.srv / name), "key": "crt"}}]} for name in "ab"]
+    reload = {"reload": {"unit": "nginx.service"}}
+    world.write(secret(crt="1"), *(delivery(f"d{n}", **each, **reload) for n, each in enumerate(places)))
+    async with world.running():
+        steps = world.took()
+    assert steps.count(("reload", "success", "reload")) == 1
+    assert steps.count(("told",)) == steps.count(("swap",)) == 2
+
+
+async def test_what_was_mended_is_told(world: World) -> None:
+    world.write(secret(crt="1"), tls(world))
+    async with world.running():
+        world.took()
+        (world.srv / "tls" / "crt").write_text("x")
+        await world.look_again()
+        assert ("repair",) in world.took()
