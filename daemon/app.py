@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 
 from syncret.config.meta import GroupKind, ObjectRef
-from syncret.config.resources.kinds import DELIVERY, KINDS, OUR_GROUPS, role_of
+from syncret.config.resources.kinds import (
+    CLUSTER_EXTERNAL_SECRET,
+    CLUSTER_PUSH_SECRET,
+    DELIVERY,
+    GENERATOR_STATE,
+    KINDS,
+    OUR_GROUPS,
+    PUSH_SECRET,
+    role_of,
+)
 from syncret.config.resources.switches import switched_off
 from syncret.config.settings import Settings
-from syncret.daemon.core.plan import fan_out
 from syncret.daemon.core.plan.actions import Action, Options
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.engine import Engine
@@ -29,10 +37,7 @@ from syncret.daemon.engine.reconcilers.context import (
     ignore_action,
 )
 from syncret.daemon.engine.reconcilers.external_secret import ExternalSecretReconciler
-from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
-from syncret.daemon.engine.reconcilers.generator_state import GeneratorStateReconciler
 from syncret.daemon.engine.reconcilers.on_first_use import OnFirstUse
-from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
 from syncret.daemon.engine.reconcilers.secret_store import SecretStoreReconciler
 from syncret.daemon.engine.sessions.pool import SessionPool, Substitute
 from syncret.daemon.engine.templates import TemplateLimits, Templates
@@ -205,12 +210,31 @@ def reconcilers(context: ReconcilerContext, *, without: Collection[str] = ()) ->
     every: tuple[Reconciler, ...] = (
         *(SecretStoreReconciler(context, kind.kind) for kind in KINDS if kind.role == "store"),
         ExternalSecretReconciler(context),
-        PushSecretReconciler(context),
-        GeneratorStateReconciler(context),
-        FanOutReconciler(context, fan_out.EXTERNAL),
-        FanOutReconciler(context, fan_out.PUSH),
+        OnFirstUse(PUSH_SECRET.group_kind, lambda: _push_secrets(context)),
+        OnFirstUse(GENERATOR_STATE.group_kind, lambda: _generator_states(context)),
+        OnFirstUse(CLUSTER_EXTERNAL_SECRET.group_kind, lambda: _fan_out(context, push=False)),
+        OnFirstUse(CLUSTER_PUSH_SECRET.group_kind, lambda: _fan_out(context, push=True)),
     )
     return tuple(each for each in every if each.group_kind.kind not in without)
+
+
+def _push_secrets(context: ReconcilerContext) -> Reconciler:
+    from syncret.daemon.engine.reconcilers.push_secret import PushSecretReconciler
+
+    return PushSecretReconciler(context)
+
+
+def _generator_states(context: ReconcilerContext) -> Reconciler:
+    from syncret.daemon.engine.reconcilers.generator_state import GeneratorStateReconciler
+
+    return GeneratorStateReconciler(context)
+
+
+def _fan_out(context: ReconcilerContext, *, push: bool) -> Reconciler:
+    from syncret.daemon.core.plan import fan_out
+    from syncret.daemon.engine.reconcilers.fan_out import FanOutReconciler
+
+    return FanOutReconciler(context, fan_out.PUSH if push else fan_out.EXTERNAL)
 
 
 def _deliveries(context: ReconcilerContext, hooks: EngineOverrides) -> tuple[Reconciler, ...]:

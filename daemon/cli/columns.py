@@ -106,7 +106,8 @@ def _fitted(columns: Sequence[Column], rows: Sequence[Row], width: int, *, full:
 
 
 def _padded(text: str, width: int, style: str = Style.PLAIN) -> str:
-    return paint(sys.stdout, text, style) + " " * (width - width_of(text))
+    painted = text if style == Style.PLAIN else paint(sys.stdout, text, style)
+    return painted + " " * (width - width_of(text))
 
 
 def _cell(column: Column, text: str, width: int, *, full: bool) -> list[str]:

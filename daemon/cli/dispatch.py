@@ -66,7 +66,7 @@ def _run(arguments: Sequence[str] | None, *, own_process: bool) -> int:
         from syncret.daemon.cli.completion_words import complete  # asks the daemon
 
         return complete(words[1:])
-    options = parser().parse_args(words)
+    options = parser(words[0] if words else "").parse_args(words)
     command = import_module(f"syncret.daemon.cli.commands.{options.module}")
     if own_process:
         gc.freeze()

@@ -67,23 +67,22 @@ class Templates:
         self._now = now
         self._limits = limits or TemplateLimits()
         self._delims = delims
+        self.time_limit = TimeLimit(self._limits.timeout, self._too_long)
+        """How long what renders templates may take in a thread."""
 
     def of(self, work: Work) -> "SyncTemplates":
         """The templates of one sync, which pay from its work."""
-        return SyncTemplates(self._moment(), self._limits, work, self._delims)
+        return SyncTemplates(self._moment, self._limits, work, self._delims)
 
     def request(self, template: str, data: Mapping[str, Mapping[str, str]], work: Work) -> str:
         """One template of a request, which makes no keys: it is rendered at every read. Raises Malformed."""
         limits = structs.replace(self._limits, keys=None)
-        return SyncTemplates(self._moment(), limits, work, self._delims).request(template, data)
+        return SyncTemplates(self._moment, limits, work, self._delims).request(template, data)
 
-    @property
-    def time_limit(self) -> TimeLimit:
-        """How long what renders templates may take in a thread."""
-        limit = self._limits.timeout
-        hint = "make fewer keys in it, or raise templateTimeout"
-        return TimeLimit(
-            limit, OverBudget(f"the template takes longer than templateTimeout ({limit:g} s)", hint=hint)
+    def _too_long(self) -> OverBudget:
+        return OverBudget(
+            f"the template takes longer than templateTimeout ({self._limits.timeout:g} s)",
+            hint="make fewer keys in it, or raise templateTimeout",
         )
 
     def _moment(self) -> datetime:
@@ -93,8 +92,11 @@ class Templates:
 class SyncTemplates:
     """The templates of one sync: together they have one budget."""
 
-    def __init__(self, now: datetime, limits: TemplateLimits, work: Work, delims: tuple[str, str]) -> None:
-        self._now = now
+    def __init__(
+        self, moment: Callable[[], datetime], limits: TemplateLimits, work: Work, delims: tuple[str, str]
+    ) -> None:
+        self._moment = moment
+        self._now: datetime | None = None
         self._limits = limits
         self._work = work
         self._delims = delims
@@ -124,6 +126,7 @@ class SyncTemplates:
             from syncret.daemon.core.templating.functions.contract import Context
             from syncret.daemon.core.templating.golang.budget import Budget  # as above
 
+            self._now = self._now or self._moment()  # one for all templates of the sync
             limits = self._limits
             budget = Budget(
                 seconds=times * limits.time,

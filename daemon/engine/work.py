@@ -46,13 +46,13 @@ class WorkLimits(NamedTuple):
 
 
 class TimeLimit(NamedTuple):
-    """Seconds by the clock, and the error when they are over."""
+    """Seconds by the clock, and what makes the error when they are over."""
 
     seconds: float
-    error: SyncError
+    error: Callable[[], SyncError]
 
 
-NO_LIMIT: Final = TimeLimit(0.0, SyncError("no limit"))
+NO_LIMIT: Final = TimeLimit(0.0, lambda: SyncError("no limit"))
 
 
 class _ThreadWork(Work):
@@ -126,7 +126,7 @@ class WorkThreads:
             with short_turns(), self._using_processes():
                 running = asyncio.get_running_loop().run_in_executor(self._threads, function, work)
                 try:
-                    async with within(*limit):
+                    async with within(limit.seconds, limit.error()):
                         return await running
                 finally:
                     if running.cancelled():

@@ -4,14 +4,10 @@ Completion, the man page and docs/reference/cli.md are generated from this parse
 """
 
 from argparse import ArgumentParser
+from collections.abc import Callable
+from importlib import import_module
 from typing import Final
 
-from syncret.daemon.cli.parser.asking_flags import add_explain, add_refresh, add_status
-from syncret.daemon.cli.parser.eso_flags import eso_flags
-from syncret.daemon.cli.parser.exec_flags import add_exec
-from syncret.daemon.cli.parser.export_flags import add_export
-from syncret.daemon.cli.parser.migrate_flags import add_migrate
-from syncret.daemon.cli.parser.operator_flags import add_operator
 from syncret.daemon.cli.parser.options import (
     DEFAULTS,
     NAMESPACE,
@@ -30,7 +26,6 @@ from syncret.daemon.cli.parser.options import (
     settings,
     show_values,
 )
-from syncret.daemon.cli.parser.release_flags import add_release
 
 DESCRIPTION: Final = """\
 Keeps secrets in sync between secret managers and the places that use them.
@@ -61,8 +56,8 @@ exit codes:
 """
 
 
-def parser() -> ArgumentParser:
-    """The whole command line."""
+def parser(command: str = "") -> ArgumentParser:
+    """The whole command line; given the name of a command, only its flags are made, which is faster."""
     top = ArgumentParser(
         prog="syncret", description=DESCRIPTION, epilog=EPILOG, formatter_class=Formatter, allow_abbrev=False
     )
@@ -70,24 +65,18 @@ def parser() -> ArgumentParser:
     commands = top.add_subparsers(
         title="commands", metavar="COMMAND", required=True, dest="command", parser_class=Command
     )
-    _demo(commands)
-    _validate(commands)
-    _plan(commands)
-    _sync(commands)
-    add_exec(commands)
-    _run(commands)
-    add_status(commands)
-    add_explain(commands)
-    add_refresh(commands)
-    add_migrate(commands)
-    add_operator(commands)
-    _simulate(commands)
-    _template(commands)
-    _evaluate(commands)
-    add_release(commands)
-    _providers(commands)
-    add_export(commands)
+    for name in (command,) if command in _COMMANDS else _COMMANDS:
+        _COMMANDS[name](commands)
     return top
+
+
+def _from(module: str, name: str) -> Callable[[Commands], None]:
+    """A command with flags in a module of its own, which is imported for it."""
+
+    def added(commands: Commands) -> None:
+        getattr(import_module(f"syncret.daemon.cli.parser.{module}_flags"), f"add_{name}")(commands)
+
+    return added
 
 
 def _demo(commands: Commands) -> None:
@@ -261,6 +250,8 @@ def _run(commands: Commands) -> None:
         f"(setting socket, default: {DEFAULTS['socket']})",
     )
     settings(command)
+    from syncret.daemon.cli.parser.eso_flags import eso_flags  # of this command alone
+
     eso_flags(command)
 
 
@@ -365,3 +356,25 @@ def _providers(commands: Commands) -> None:
         "syncret providers",
     )
     output(command, "text", "json")
+
+
+_COMMANDS: Final[dict[str, Callable[[Commands], None]]] = {
+    "demo": _demo,
+    "validate": _validate,
+    "plan": _plan,
+    "sync": _sync,
+    "exec": _from("exec", "exec"),
+    "run": _run,
+    "status": _from("asking", "status"),
+    "explain": _from("asking", "explain"),
+    "refresh": _from("asking", "refresh"),
+    "migrate": _from("migrate", "migrate"),
+    "operator": _from("operator", "operator"),
+    "simulate": _simulate,
+    "template": _template,
+    "evaluate": _evaluate,
+    "release": _from("release", "release"),
+    "providers": _providers,
+    "export": _from("export", "export"),
+}
+"""In the order of the help."""

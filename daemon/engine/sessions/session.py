@@ -32,6 +32,9 @@ T = TypeVar("T")
 _Missing: TypeAlias = SyncError | None
 """Why there is no answer, or that there is nothing."""
 
+_Payloads: TypeAlias = Mapping[RemoteKey, object | None]
+"""An alias, since Python makes such a type anew at every `def` within a function."""
+
 _Take: TypeAlias = Callable[[Reader, object, RemoteRef, Work], T | None]
 
 _MEMBER_SIZE: Final = 250
@@ -143,7 +146,7 @@ class Session:
                 for ref in wanted:
                     refs_of.setdefault(line.key_of(ref), []).append(ref)
 
-                async def take_values(payloads: Mapping[RemoteKey, object | None]) -> None:
+                async def take_values(payloads: _Payloads) -> None:
                     found = {ref: payload for key, payload in payloads.items() for ref in refs_of[key]}
                     taken = await self._work.run(lambda work: _answers(reader, found, take, work))
                     answers.update(_counted(taken, channel))

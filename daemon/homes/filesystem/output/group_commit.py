@@ -195,14 +195,15 @@ class Batch:
         return True
 
 
-Job: TypeAlias = Callable[[Batch], WriteSteps[None]]
+_Steps: TypeAlias = WriteSteps[None]
+Job: TypeAlias = Callable[[Batch], _Steps]
 """A write that joins the batch that it is given."""
 
 
 def until(stop: threading.Event, job: Job) -> Job:
     """The job, which ends at a pause once it is to stop, and leaves the old files where they are."""
 
-    def steps(batch: Batch) -> WriteSteps[None]:
+    def steps(batch: Batch) -> _Steps:  # an alias: Python makes these types anew at every `def`
         with closing(job(batch)) as write:
             for _ in write:
                 if stop.is_set():

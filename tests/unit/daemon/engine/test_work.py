@@ -153,7 +153,7 @@ async def test_who_gives_up_ends_the_work(threads: WorkThreads) -> None:
 
 
 async def test_waiting_for_a_thread_does_not_count(threads: WorkThreads) -> None:
-    limit = TimeLimit(5, Malformed("too slow"))
+    limit = TimeLimit(5, lambda: Malformed("too slow"))
     slow = rendering('{{ range until 1 }}{{ $_ := derivePassword 1 "long" "p" "u" "s" }}{{ end }}')
     assert await asyncio.gather(*(threads.sync().run(slow, limit) for _ in range(6))) == [b""] * 6
 
