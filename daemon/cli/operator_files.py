@@ -63,16 +63,17 @@ def installed_by(options: Namespace, flags: dict[str, str], catalog: "Catalog") 
     from syncret.daemon.install.operator.choices import choices
     from syncret.daemon.install.operator.rendering import is_right_of_operator, wanted
 
+    [file] = options.configuration
     for attribute, flag in flags.items():
         if attribute not in _WITH_CONFIGURATION and getattr(options, attribute):
-            hint = f"write its value into {options.configuration}"
+            hint = f"write its value into {file}"
             raise ConfigError([Problem(path=flag, message="is not taken beside --configuration", hint=hint)])
     environment = environment_of(options)
-    config, manager = _read(options.configuration, catalog)
+    config, manager = _read(file, catalog)
     chosen = choices(config, manager, environment)
     found = list(problems(chosen, environment, None))
     if found:
-        raise ConfigError([_in_file(options.configuration, 0, each) for each in found])
+        raise ConfigError([in_file(file, 0, each) for each in found])
     return [each for each in wanted(chosen, environment, catalog) if not is_right_of_operator(each)]
 
 
@@ -110,12 +111,12 @@ def _admitted(file: str, catalog: "Catalog") -> Iterator[tuple[Problem | None, D
                 hint = "write an ExternalSecretsConfig, and an ExternalSecretsManager if there is one"
                 fatal.append(Problem(path="kind", message=f"{kind} is not the operator's", hint=hint))
         for problem in each.located(fatal):
-            yield _in_file(each.file, problem.line, problem), None
+            yield in_file(each.file, problem.line, problem), None
         if not fatal:
             yield None, document
 
 
-def _in_file(file: str, line: int, problem: Problem) -> Problem:
+def in_file(file: str, line: int, problem: Problem) -> Problem:
     """A problem with the file and line of its value."""
     field = f"{problem.path}: " if problem.path else ""
     path = f"{file}:{line}" if line else file

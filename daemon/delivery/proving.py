@@ -32,11 +32,10 @@ async def check(
     """Whether the new set may go live. Raises Refused for a program that others can write."""
     timeout = parse_duration(step.timeout)
     if step.unit:
-        result = await units.start(step.unit, timeout=timeout)
-    else:
-        command = [_filled(each, staged) for each in step.exec or ()]
-        check_trusted(command[0])
-        result = await run_command(command, timeout=timeout, variables=variables, values=values)
+        return await units.start(step.unit, timeout=timeout)
+    command = [_filled(each, staged) for each in step.exec or ()]
+    check_trusted(command[0])
+    result = await run_command(command, timeout=timeout, variables=variables, values=values)
     if result.succeeded:
         return Told(outcome=Outcome.DONE)
     said = result.problem or f"exit code {result.code}" + (f": {result.output}" if result.output else "")

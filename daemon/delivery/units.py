@@ -40,6 +40,7 @@ _PAUSE: Final = 0.1
 
 _NOT_THERE: Final = frozenset({"not-found", "masked", "bad-setting", "error"})
 _DENIED: Final = ("authentication required", "Access denied", "Permission denied")
+_HOW_TO_ALLOW: Final = "syncret export polkit prints the rule that allows it"
 _AWAY: Final = ("Failed to connect to bus", "not been booted with systemd", "Transport endpoint")
 _SCALES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
@@ -115,7 +116,7 @@ class Units(Protocol):
         """
         ...
 
-    async def start(self, unit: str, *, timeout: float) -> CommandResult:  # noqa: ASYNC109  # as above
+    async def start(self, unit: str, *, timeout: float) -> Told:  # noqa: ASYNC109  # as above
         """Start a oneshot unit, and wait for its end."""
         ...
 
@@ -155,8 +156,7 @@ class SystemctlUnits:
             return _told(unit, await self._run(["restart", "--", unit], timeout))
         if not state.runs:
             return Told(outcome=Outcome.NOT_RUNNING, message=f"{unit} is {state.active}")
-        result = await self._run([_VERBS[action], "--", unit], timeout)
-        return _told(unit, result)
+        return _told(unit, await self._run([_VERBS[action], "--", unit], timeout))
 
     async def _idle(self, unit: str, seconds: float) -> UnitState | None:
         """The state once nobody else's job is under way; as it is, if that takes too long.
@@ -175,9 +175,9 @@ class SystemctlUnits:
             state = await self.show(unit)
         return state
 
-    async def start(self, unit: str, *, timeout: float) -> CommandResult:  # noqa: ASYNC109
+    async def start(self, unit: str, *, timeout: float) -> Told:  # noqa: ASYNC109
         """As the protocol says."""
-        return await self._run(["start", "--", unit], timeout)
+        return _told(unit, await self._run(["start", "--", unit], timeout))
 
     async def _run(self, arguments: Sequence[str], seconds: float) -> CommandResult:
         argv = [self._program, "--no-ask-password", "--no-pager", *arguments]
@@ -188,8 +188,7 @@ def _told(unit: str, result: CommandResult) -> Told:
     if result.succeeded:
         return Told(outcome=Outcome.DONE)
     if any(each in result.output for each in _DENIED):
-        hint = "allow it with a rule of polkit for the user of syncret"
-        return Told(outcome=Outcome.NOT_ASKED, message=f"not allowed to tell {unit} ({hint})")
+        return Told(outcome=Outcome.NOT_ASKED, message=f"not allowed to tell {unit} ({_HOW_TO_ALLOW})")
     if any(each in result.output for each in _AWAY) or (result.code is None and not result.output):
         return Told(outcome=Outcome.NOT_ASKED, message=result.problem or "systemd does not answer")
     return Told(outcome=Outcome.FAILED, message=result.problem or result.output)

@@ -1,4 +1,4 @@
-"""`syncret export`: schemas, CRDs, manifests, settings, a dashboard, completion, the man page."""
+"""`syncret export`: schemas, CRDs, manifests, rights, settings, a dashboard, completion, the man page."""
 
 import sys
 from argparse import Namespace
@@ -20,14 +20,21 @@ FLAGS: Final = {
     "crds": {"serve_v1beta1": "--serve-v1beta1", "compat": "--compat", "operator": "--operator"},
     "manifests": {**INSTALLATION_FLAGS, "configuration": "--configuration", **OWN_FLAGS},
     "operator": {"bundle": "--bundle"},
+    "polkit": {"config": "--config", "user": "--user", "check": "--check"},
 }
-"""The flags of each document, by their attributes; `operator` has some of those of `manifests`, too."""
+"""The flags of each document, by their attributes."""
+
+SHARED: Final = {"operator": OWN_FLAGS, "polkit": ("configuration",)}
+"""The flags of `manifests` that another document has, too."""
 
 
 def run(options: Namespace) -> int:
-    """Print the document; exit 2 for an unknown kind or shell, 1 for a broken provider in a schema."""
+    """Print the document; exit 2 for an unknown kind or shell, 1 for a broken provider in a schema.
+
+    1, too, if a right is missing that was asked for.
+    """
     try:
-        _print(options)
+        return _print(options)
     except _Wrong as wrong:
         print_error(wrong, wrong.hint)
         return INVALID
@@ -38,10 +45,9 @@ def run(options: Namespace) -> int:
     except BrokenEntry as broken:
         print_error(broken, broken.hint)
         return FAILED
-    return OK
 
 
-def _print(options: Namespace) -> None:
+def _print(options: Namespace) -> int:
     what: str = options.what
     name: str | None = options.name
     _check_flags(options)
@@ -51,6 +57,10 @@ def _print(options: Namespace) -> None:
         _print_completion(name)
     elif name is not None:
         raise _Wrong(f"{what} takes no {name}", f"write: syncret export {what}")
+    elif what == "polkit":
+        from syncret.daemon.cli.polkit import export_polkit
+
+        return export_polkit(options)
     elif what == "crds":
         _print_crds(serve_v1beta1=options.serve_v1beta1, compat=options.compat, operator=options.operator)
     elif what == "manifests":
@@ -63,13 +73,14 @@ def _print(options: Namespace) -> None:
         _print_dashboard()
     else:
         _print_man()
+    return OK
 
 
 def _check_flags(options: Namespace) -> None:
     """Each flag belongs to one document."""
     for document, flags in FLAGS.items():
         for attribute, flag in flags.items():
-            is_shared = options.what == "operator" and attribute in OWN_FLAGS
+            is_shared = attribute in SHARED.get(options.what, ())
             if document != options.what and not is_shared and getattr(options, attribute):
                 raise _Wrong(f"{options.what} takes no {flag}", f"write: syncret export {document} {flag}")
 
@@ -137,6 +148,8 @@ def _print_manifests(options: Namespace) -> None:
     from syncret.providers.registry import Registry
 
     if options.configuration:
+        if len(options.configuration) > 1:
+            raise _Wrong("manifests takes one -f", "write the configuration into one file")
         documents = installed_by(options, FLAGS["manifests"], Registry())
     elif options.bitwarden_image:
         flag = "--bitwarden-image"

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser
 
-from syncret.daemon.cli.parser.options import NAME, NAMESPACE, Commands, add
+from syncret.daemon.cli.parser.options import NAME, NAMESPACE, Commands, add, path
 
 
 def add_export(commands: Commands) -> None:
@@ -10,12 +10,14 @@ def add_export(commands: Commands) -> None:
     command = add(
         commands,
         "export",
-        "print schemas, CRDs, manifests, settings, a dashboard, completion, the man page",
+        "print schemas, CRDs, manifests, rights, settings, a dashboard, completion, the man page",
         "schema KIND       the schema of one kind, as JSON\n"
         "crds              CustomResourceDefinitions of all kinds, for a cluster\n"
         "manifests         the daemon in a cluster: account, roles, Deployment, Service and more\n"
         "operator          `syncret operator` in a cluster: namespace, account, roles, Deployment;\n"
         "                  --bundle DIR writes it as a bundle of the Operator Lifecycle Manager\n"
+        "polkit            the rule by which the daemon of a host may reload what Deliveries name;\n"
+        "                  --check asks, as root, whether it is in force\n"
         "settings          a settings file with every setting, its default and its meaning\n"
         "dashboard         a Grafana dashboard for the daemon's metrics, as JSON to import; its\n"
         "                  variables choose the data source and the daemons\n"
@@ -26,6 +28,7 @@ def add_export(commands: Commands) -> None:
         "syncret export manifests --values values.yaml --namespace secrets > syncret.yaml",
         "syncret export manifests -f config.yaml --image registry.example/syncret:0.1.0",
         "syncret export operator --image registry.example/syncret:0.1.0 --bundle bundle",
+        "syncret export polkit -f /etc/syncret/manifests > 50-syncret.rules",
         "syncret export settings > /etc/syncret/syncret.yaml",
         "syncret export dashboard > syncret.json",
         "syncret export completion bash > /etc/bash_completion.d/syncret",
@@ -33,8 +36,12 @@ def add_export(commands: Commands) -> None:
     )
     command.add_argument(
         "what",
-        choices=("schema", "crds", "manifests", "operator", "settings", "dashboard", "completion", "man"),
-        help="what to print",
+        choices=(
+            *("schema", "crds", "manifests", "operator", "polkit", "settings"),
+            *("dashboard", "completion", "man"),
+        ),
+        metavar="DOCUMENT",
+        help="what to print, one of those above",
     )
     command.add_argument(
         "name", nargs="?", metavar="KIND|SHELL", help="the kind of a schema, the shell of a completion"
@@ -59,7 +66,27 @@ def add_export(commands: Commands) -> None:
         metavar="DIR",
         help="operator: write a ClusterServiceVersion, all CRDs and the annotations into this empty folder",
     )
+    _polkit(command)
     _installation(command)
+
+
+def _polkit(command: ArgumentParser) -> None:
+    """What can be chosen about a rule; `-f` stands among the flags of manifests."""
+    group = command.add_argument_group("polkit")
+    group.add_argument(
+        "--config",
+        type=path,
+        metavar="FILE",
+        help="the settings that name the manifests; or name manifests with -f, which may be repeated",
+    )
+    group.add_argument(
+        "--user", metavar=NAME, help="the user that the daemon runs as (default: syncret, as shipped)"
+    )
+    group.add_argument(
+        "--check",
+        action="store_true",
+        help="print for each right whether polkit grants it, and exit 1 if one is missing (as root)",
+    )
 
 
 def _installation(command: ArgumentParser) -> None:
@@ -74,9 +101,12 @@ def _installation(command: ArgumentParser) -> None:
     group.add_argument(
         "-f",
         "--configuration",
+        action="append",
+        type=path,
         metavar="FILE",
-        help="an ExternalSecretsConfig, and an ExternalSecretsManager if there is one: what `syncret "
-        "operator` installs for it, but its own rights; beside it only the flags of images are taken",
+        help="polkit: manifests, may be repeated. manifests: an ExternalSecretsConfig, and an "
+        "ExternalSecretsManager if there is one: what `syncret operator` installs for it, but its own "
+        "rights; beside it only the flags of images are taken",
     )
     group.add_argument(
         "--bitwarden-image",

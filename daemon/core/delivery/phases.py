@@ -182,6 +182,11 @@ def _not_agreed(row: Row, _steps: Steps) -> Row:
     return _settled(row, Reason.CHECK_FAILED, is_live=False, rejected=row.coming)
 
 
+def _not_checked(row: Row, _steps: Steps) -> Row:
+    """Nobody said anything about the set: it is tried again."""
+    return _settled(row, Reason.CHECK_FAILED, is_live=False)
+
+
 def _swapped(row: Row, _steps: Steps) -> Row:
     done = row.done + 1
     return replace(row, done=done, phase=Phase.SWAPPED if done >= row.targets else Phase.SWAPPING)
@@ -241,6 +246,7 @@ _FOLLOW: Final[Mapping[tuple[Phase, Outcome], Callable[[Row, Steps], Row]]] = {
     (Phase.STAGING, Outcome.FAILED): _not_staged,
     (Phase.CHECKING, Outcome.DONE): _checked,
     (Phase.CHECKING, Outcome.FAILED): _not_agreed,
+    (Phase.CHECKING, Outcome.NOT_ASKED): _not_checked,
     (Phase.SWAPPING, Outcome.DONE): _swapped,
     (Phase.SWAPPING, Outcome.FAILED): _not_swapped,
     (Phase.RELOADING, Outcome.DONE): _told,

@@ -22,6 +22,7 @@ server {
 }
 """
 DROP_IN = "[Service]\nReadWritePaths=/srv/syncret\n"
+EXPORTED = ("-f", "/etc/syncret/manifests")
 ROTATIONS = 10
 
 pytestmark = [
@@ -192,8 +193,10 @@ def test_after_a_kill_the_next_start_ends_what_was_begun(host: Host) -> None:
 def test_without_the_rule_of_polkit_the_reload_stays_owed_and_the_remedy_is_told(host: Host) -> None:
     rule = host.machine.path("/etc/polkit-1/rules.d/50-syncret.rules")
     text = rule.read_text()
-    rule.write_text(text.replace('verb == "reload"', 'verb == "none"'))
+    rule.write_text(text.replace("nginx.service reload", "nginx.service none"))
     try:
+        told = host.machine.run("syncret", "export", "polkit", *EXPORTED, "--check", check=False)
+        assert told == "nginx-check.service start: allowed\nnginx.service reload: not allowed\n"
         host.put(*host.pair("owed"))
         until(lambda: host.ready("ReloadFailed"), "owed")
         assert "not allowed to tell nginx.service" in host.told()
@@ -201,3 +204,26 @@ def test_without_the_rule_of_polkit_the_reload_stays_owed_and_the_remedy_is_told
         rule.write_text(text)
     host.machine.run("syncret", "refresh", "Delivery/web")
     until(lambda: host.served() == "owed", "told later")
+
+
+def test_the_exported_rule_allows_what_deliveries_ask_for_and_nothing_else(host: Host) -> None:
+    rule = host.machine.path("/etc/polkit-1/rules.d/50-syncret.rules")
+    text = rule.read_text()
+    asked = {
+        "reload": {"reload"},
+        "restart": {"try-restart", "restart"},
+        "reload-or-restart": {"try-reload-or-restart", "restart"},
+    }
+    as_daemon = ("setpriv", "--reuid=syncret", "--regid=syncret", "--clear-groups", "systemctl")
+    try:
+        for action, verbs in asked.items():
+            host.delivery(**{"{unit: nginx.service}": f"{{unit: nginx.service, action: {action}}}"})
+            rule.write_text(host.machine.run("syncret", "export", "polkit", *EXPORTED))
+            assert "not allowed" not in host.machine.run("syncret", "export", "polkit", *EXPORTED, "--check")
+            for verb in ("reload", "try-restart", "try-reload-or-restart", "restart", "stop"):
+                command = (*as_daemon, "--no-ask-password", verb, "--", "nginx.service")
+                done = host.machine.run("sh", "-c", '"$@" && echo done || true', "sh", *command)
+                assert ("done" in done) == (verb in verbs), (action, verb)
+                host.machine.run("systemctl", "reset-failed", "nginx")
+    finally:
+        rule.write_text(text)

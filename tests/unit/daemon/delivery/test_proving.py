@@ -148,8 +148,8 @@ async def test_a_check_by_a_unit_agrees_or_not() -> None:
     units = FakeUnits()
     step = msgspec.convert({"unit": "check.service"}, DeliveryCheck)
     assert (await check(step, units, staged=[], variables={}, values=())).outcome is Outcome.DONE
-    units.check_code = 1
-    assert (await check(step, units, staged=[], variables={}, values=())).message == "exit code 1"
+    units.check = Outcome.FAILED
+    assert (await check(step, units, staged=[], variables={}, values=())).outcome is Outcome.FAILED
 
 
 @pytest.mark.slow

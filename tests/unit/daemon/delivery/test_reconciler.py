@@ -80,7 +80,7 @@ async def test_without_its_state_it_takes_over_what_is_as_wanted_and_nothing_els
 async def test_a_set_that_fails_its_check_never_goes_live(world: World) -> None:
     world.write(secret(crt="1"), tls(world, check={"unit": "check.service"}, **RELOAD))
     async with world.running():
-        world.units.check_code = 1
+        world.units.check = Outcome.FAILED
         await world.apply(secret(crt="bad"))
         assert world.files() == {"crt": "1"}
         assert world.ready() == ("False", "CheckFailed")
@@ -89,11 +89,23 @@ async def test_a_set_that_fails_its_check_never_goes_live(world: World) -> None:
         checks = len(world.units.started)
         await world.look_again()
         assert len(world.units.started) == checks, "a set that was rejected is not tried again by itself"
-        world.units.check_code = 0
+        world.units.check = Outcome.DONE
         await world.refresh()
         assert world.files() == {"crt": "bad"}
         assert world.ready() == ("True", "Delivered")
     assert len(world.units.told) == 2
+
+
+async def test_a_check_that_nobody_may_start_is_asked_for_again(world: World) -> None:
+    world.write(secret(crt="1"), tls(world, check={"unit": "check.service"}))
+    world.units.check = Outcome.NOT_ASKED
+    async with world.running():
+        assert world.ready() == ("False", "CheckFailed")
+        assert world.files() == {}
+        world.units.check = Outcome.DONE
+        await world.look_again()
+        assert world.ready() == ("True", "Delivered")
+        assert world.files() == {"crt": "1"}
 
 
 @pytest.mark.parametrize("on_failure", ["rollback", "keep"])

@@ -151,7 +151,7 @@ async def test_a_unit_that_does_not_run_is_not_told(
         pytest.param(
             "Failed to reload app.service: Interactive authentication required.",
             Outcome.NOT_ASKED,
-            "not allowed to tell app.service (allow it with a rule of polkit for the user of syncret)",
+            "not allowed to tell app.service (syncret export polkit prints the rule that allows it)",
             id="no rule of polkit",
         ),
         pytest.param(
@@ -186,8 +186,8 @@ async def test_where_systemd_does_not_answer_nothing_is_asked(systemctl: Systemc
 
 async def test_a_check_unit_is_started(systemctl: Systemctl) -> None:
     systemctl.answers(SHOWN, "Job for check.service failed", 1)
-    result = await systemctl.units.start("check.service", timeout=30)
-    assert (result.code, result.output) == (1, "Job for check.service failed")
+    told = await systemctl.units.start("check.service", timeout=30)
+    assert (told.outcome, told.message) == (Outcome.FAILED, "Job for check.service failed")
     assert systemctl.asked == ["start check.service"]
 
 

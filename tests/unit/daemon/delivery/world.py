@@ -14,7 +14,6 @@ from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.core.delivery.step import Step
 from syncret.daemon.core.delivery.timing import StartLimit
-from syncret.daemon.delivery.commands import CommandResult
 from syncret.daemon.delivery.reconciler import DeliveryReconciler, OnHost
 from syncret.daemon.delivery.units import Action, Told, UnitState
 from syncret.daemon.engine.clock import Clock
@@ -48,7 +47,7 @@ class FakeUnits:
         self.told: list[tuple[str, str]] = []
         self.started: list[str] = []
         self.outcome: Callable[[], Outcome] = lambda: Outcome.DONE
-        self.check_code = 0
+        self.check = Outcome.DONE
         self.when_told: Callable[[], object] = lambda: None
         """Called at the moment of each request: what a reader would find."""
         self.state = UnitState(
@@ -80,10 +79,10 @@ class FakeUnits:
         outcome = self.outcome()
         return Told(outcome=outcome, message="" if outcome is Outcome.DONE else f"{unit} did not")
 
-    async def start(self, unit: str, *, timeout: float) -> CommandResult:  # noqa: ASYNC109  # as the protocol
+    async def start(self, unit: str, *, timeout: float) -> Told:  # noqa: ASYNC109  # as the protocol
         del timeout
         self.started.append(unit)
-        return CommandResult(code=self.check_code, output="")
+        return Told(outcome=self.check)
 
 
 class World:

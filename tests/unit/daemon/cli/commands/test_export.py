@@ -19,6 +19,7 @@ from syncret.daemon.cli.main import main
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.cli.parser.completion import SHELLS, commands_of, zsh
 from syncret.daemon.cli.parser.man import man
+from tests.suites.docs.pages import blocks
 from tests.support.shells import completed
 
 
@@ -221,6 +222,52 @@ def test_what_there_is_none_of(
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
     assert message in err
+
+
+GUIDE = Path(__file__).parents[5] / "docs" / "guides" / "delivery.md"
+
+
+def guide(title: str) -> str:
+    """A file of the guide to Deliveries."""
+    [shown] = [block.text for block in blocks(GUIDE) if block.title == title]
+    return shown
+
+
+def test_the_rule_of_polkit_is_that_of_the_guide(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "web.yaml").write_text(guide("web.yaml"))
+    code, text, _ = run(capsys, "polkit", "-f", str(tmp_path))
+    assert (code, text) == (0, guide("/etc/polkit-1/rules.d/50-syncret.rules"))
+
+
+def test_manifests_of_a_rule_are_named_by_settings_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "web.yaml").write_text(guide("web.yaml"))
+    (tmp_path / "settings.yaml").write_text(f"manifests: [{tmp_path / 'web.yaml'}]\n")
+    code, text, _ = run(capsys, "polkit", "--config", str(tmp_path / "settings.yaml"), "--user", "deliverer")
+    assert code == 0
+    assert 'subject.user == "deliverer"' in text
+    assert '"nginx.service reload"' in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param([], "manifests: there are none", id="no manifests"),
+        pytest.param(["-f", "{tmp}"], "web.yaml:5: spec.reload.unit", id="a Delivery that is wrong"),
+        pytest.param(["-f", "{tmp}", "--image", "a:b"], "polkit takes no --image", id="a flag of others"),
+    ],
+)
+def test_a_rule_that_cannot_be_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    (tmp_path / "web.yaml").write_text(
+        "apiVersion: syncret.dev/v1alpha1\nkind: Delivery\nmetadata: {name: web}\n"
+        "spec:\n  reload: {unit: nginx}\n  sources: [{secret: tls}]\n  to: [{file: {path: /srv/a, key: a}}]\n"
+    )
+    code, text, error = run(capsys, "polkit", *(each.format(tmp=tmp_path) for each in arguments))
+    assert (code, text) == (2, "")
+    assert told in error
 
 
 @pytest.mark.parametrize("shell", SHELLS)

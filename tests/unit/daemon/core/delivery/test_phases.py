@@ -56,6 +56,13 @@ DELIVERED = Row(generation=8, live="new", reason=Reason.DELIVERED)
             id="a bad pair is rejected",
         ),
         pytest.param(
+            at(Phase.CHECKING),
+            Outcome.NOT_ASKED,
+            ALL,
+            replace(LIVE, reason=Reason.CHECK_FAILED),
+            id="a check that could not be asked for says nothing about the set",
+        ),
+        pytest.param(
             at(Phase.SWAPPING), Outcome.DONE, ALL, at(Phase.SWAPPING, done=1), id="first target swapped"
         ),
         pytest.param(

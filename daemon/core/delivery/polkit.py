@@ -1,0 +1,76 @@
+"""The rule of polkit by which the daemon's user may start, reload and restart what Deliveries name."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from syncret.config.meta import ObjectRef
+from syncret.config.resources.delivery.delivery import DeliverySpec
+
+ACTION: Final = "org.freedesktop.systemd1.manage-units"
+"""What polkit calls a request for a job of a unit; it knows the unit and the verb."""
+
+_VERBS: Final = {
+    "reload": ("reload",),
+    "restart": ("try-restart",),
+    "reload-or-restart": ("reload-or-try-restart",),
+}
+"""What systemd calls the requests that `daemon/delivery/units.py` makes; none of them starts a unit."""
+
+_REVIVE: Final = "restart"
+"""On the way back: a unit that the restart with the new set has killed is started again."""
+
+
+class Right(NamedTuple):
+    """One verb on one unit."""
+
+    unit: str
+    verb: str
+
+
+def rights_of(ref: ObjectRef, spec: DeliverySpec) -> Iterator[tuple[Right, str]]:
+    """What a Delivery asks of systemd that its user may not do, and which step asks for it."""
+    name = f"{ref.namespace}/{ref.name}"
+    check, reload = spec.check, spec.reload
+    if check is not None and check.unit:
+        yield Right(check.unit, "start"), f"check of {name}"
+    if reload is not None and reload.unit:
+        for verb in _VERBS[reload.action]:
+            yield Right(reload.unit, verb), f"reload of {name}"
+        if reload.action != "reload" and spec.on_failure == "rollback":
+            yield Right(reload.unit, _REVIVE), f"way back of {name}"
+
+
+def collected(rights: Iterable[tuple[Right, str]]) -> dict[Right, list[str]]:
+    """Each right once, in order of units, with all that ask for it."""
+    found: dict[Right, list[str]] = {}
+    for right, asked_by in sorted(rights):
+        found.setdefault(right, []).append(asked_by)
+    return found
+
+
+def rule(rights: Mapping[Right, Iterable[str]], user: str) -> str:
+    """The text of a rules file: JavaScript, as polkit reads it."""
+    entries = [
+        (json.dumps(f"{right.unit} {right.verb}"), ", ".join(asked_by)) for right, asked_by in rights.items()
+    ]
+    last = len(entries) - 1
+    lines = "".join(
+        f"        {entry}{',' if number < last else ''} // {asked_by}\n"
+        for number, (entry, asked_by) in enumerate(entries)
+    )
+    return _RULE.format(entries=lines, action=json.dumps(ACTION), user=json.dumps(user))
+
+
+_RULE: Final = """\
+// /etc/polkit-1/rules.d/50-syncret.rules: what Deliveries ask of systemd, and nothing else.
+// Printed by `syncret export polkit`: print it again when a Delivery names another unit or action.
+polkit.addRule(function(action, subject) {{
+    var allowed = [
+{entries}    ];
+    if (action.id == {action} && subject.user == {user}
+            && allowed.indexOf(action.lookup("unit") + " " + action.lookup("verb")) >= 0) {{
+        return polkit.Result.YES;
+    }}
+}});
+"""
