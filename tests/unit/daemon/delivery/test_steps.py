@@ -30,7 +30,7 @@ async def test_a_delivery_tells_what_it_does_and_when_nothing_is_owed_any_more(w
             ("told",),
             ("over",),
         ]
-        world.units.check_code = 1
+        world.units.check = Outcome.FAILED
         await world.apply(secret(crt="2"))
         assert world.took() == [("due",), ("check", "failed"), ("over",)]
 
