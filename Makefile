@@ -132,6 +132,11 @@ operator: $(DEV_READY) ## The operator through 100 configurations, and its figur
 faults: $(DEV_READY) ## Full disks, kills, few descriptors, hostile manifests under a real daemon (SYNCRET_SEED=N repeats the moments of a run)
 	$(BIN)/python -m pytest -q -m slow -o faulthandler_timeout=300 tests/faults $(TEST)
 
+KILLS ?= 500
+.PHONY: kills
+kills: $(DEV_READY) ## kill -9 at KILLS=500 random moments of writing and of delivering (SYNCRET_SEED=N repeats them)
+	SYNCRET_KILLS=$(KILLS) $(BIN)/python -m pytest -q -m slow -o faulthandler_timeout=300 tests/real/crash $(TEST)
+
 # -------------------------------------------------------------------------------------------------------- checks
 .PHONY: lint
 lint: $(DEV_READY) ## Format, lint rules, import rules, the Dockerfile

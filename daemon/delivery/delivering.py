@@ -203,15 +203,24 @@ class Delivering:
                 await asyncio.to_thread(self._host.swap, self.row)
             except (Refused, OSError, Moved) as error:
                 self.problem = str(error)
-                await asyncio.to_thread(self._host.undo, self.row)
-                await self.save(advance(self.row, Outcome.FAILED, self.steps))
+                await self._undo()
+                return
+            row = advance(self.row, Outcome.DONE, self.steps)
+            if row.phase is Phase.SWAPPED:
+                self.row = row  # written with the next phase: a crash before that finds it swapped
+                self.took_step("swap")
             else:
-                row = advance(self.row, Outcome.DONE, self.steps)
-                if row.phase is Phase.SWAPPED:
-                    self.row = row  # written with the next phase: a crash before that finds it swapped
-                    self.took_step("swap")
-                else:
-                    await self.save(row)
+                await self.save(row)
+
+    async def _undo(self) -> None:
+        """After a swap that failed: all targets as before; if that fails too, the next run goes on."""
+        try:
+            await asyncio.to_thread(self._host.undo, self.row)
+        except (Refused, OSError, Moved) as error:
+            said = f"set {self.row.generation + 1} is live in part: {self.problem}; {error}"
+            await self.save(self.row, say=Say(is_ready=False, reason=Reason.SWAP_FAILED, message=said))
+        else:
+            await self.save(advance(self.row, Outcome.FAILED, self.steps))
 
     async def begin_turn(self, attempt: Attempt | None) -> None:
         """As `Member` says."""

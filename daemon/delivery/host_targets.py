@@ -4,7 +4,7 @@ Blocking; each call opens the folders anew, because what is at a path may be ano
 """
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -101,7 +101,10 @@ class HostTargets:
         return [_staged_path(each) for each in self._wanted]
 
     def undo(self, row: Row) -> None:
-        """After a swap that failed: take those back that were done, and remove what is staged."""
+        """After a swap that failed: take those back that were done, and remove what is staged.
+
+        Raises Refused, Moved and OSError if one cannot be taken back.
+        """
         for done in range(min(row.done + 1, len(row.staged)), 0, -1):
             self.swap_back(replace(row, done=done))
         self.discard_staged()
@@ -125,8 +128,13 @@ class HostTargets:
                     target.discard_previous()
 
     def discard_staged(self) -> None:
-        """Remove what is staged; what cannot be reached holds nothing of ours."""
-        self._each(lambda target: target.discard_staged())
+        """Remove what is staged. What a disk keeps now is removed before something is staged again."""
+
+        def discard(target: Opened) -> None:
+            with suppress(OSError):
+                target.discard_staged()
+
+        self._each(discard)
 
     def discard_previous(self) -> None:
         """Remove what was live before."""

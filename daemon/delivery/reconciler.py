@@ -11,6 +11,7 @@ from syncret.config.meta import Document, Metadata, ObjectRef
 from syncret.config.resources.delivery.delivery import Delivery, DeliverySpec
 from syncret.config.resources.delivery.rules import commands_of, overlap, places_of, unserved
 from syncret.config.resources.kinds import CONFIG_MAP, DELIVERY, EXTERNAL_SECRET, SECRET
+from syncret.daemon.core.conditions import find
 from syncret.daemon.core.delivery.assemble import SourceMissing, Unfit, set_digest
 from syncret.daemon.core.delivery.claims import Claims
 from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget, bare_targets
@@ -139,8 +140,11 @@ class DeliveryReconciler:
             return await self._report(run, Reason.REFUSED, str(error), error.hint)
         if run.spec.suspend:
             return await self._report(run, Reason.SUSPENDED, "what is live stays as it is")
-        if run.row.phase not in _SETTLED and not (self._host.dry or writes.observes):
-            await self._go_on(run)
+        try:
+            if run.row.phase not in _SETTLED and not (self._host.dry or writes.observes):
+                await self._go_on(run)
+        except (Refused, OSError) as error:
+            return await self._report(run, Reason.REFUSED, str(error), getattr(error, "hint", ""))
         try:
             targets = await wanted_targets(self._context, run.spec, run.ref)
         except SourceMissing as error:
@@ -231,23 +235,23 @@ class DeliveryReconciler:
 
     async def _ended(self, run: Delivering, memory: _Memory) -> Outcome:
         """Tell how a delivery ended, and say when to look again."""
-        row, condition = run.row, run.message()
-        good = row.reason is Reason.DELIVERED
-        self._tell(run, row.reason.value, condition, warning=not good)
+        row, condition = run.row, find(run.status.conditions)
+        if condition is not None:
+            is_good = row.reason is Reason.DELIVERED and row.phase is Phase.SETTLED
+            self._tell(run, condition.reason, condition.message, warning=not is_good)
         if row.reason in _GONE_WRONG:
-            return Outcome(failure=self._failed(run, condition))
+            return Outcome(failure=self._failed(run, run.message()))
         return await self._rest(run, memory)
 
     async def _rest(self, run: Delivering, memory: _Memory) -> Outcome:
         """Nothing is to be delivered now: remove the previous set in time, and look again later."""
-        if run.row.phase is Phase.SWAPPED:
+        if run.row.phase not in _SETTLED:
             run.took_step("due")
             return Outcome(failure=self._failed(run, run.message()))
         run.took_step("over")
         now = self._context.clock.now()
         due = now + self._host.rescan
-        if run.row.phase in _SETTLED:
-            await run.settle_report()
+        await run.settle_report()
         if run.row.reason is Reason.DELIVERED:
             self._context.memory.succeeded(run.ref)
         else:
