@@ -11,6 +11,8 @@ import signal
 def die_by(number: int, frame: object = None) -> None:
     """Die by a signal; usable as its handler. Nothing is cleaned up, nothing more is printed."""
     del frame
-    signal.signal(number, signal.SIG_DFL)
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
     signal.raise_signal(number)
     os._exit(128 + number)  # the first process of a container does not die of signals

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_list, member, ref_of
 from syncret.config.resources.base import GROUP
-from syncret.config.resources.kinds import NAMESPACE, is_shown, role_of
+from syncret.config.resources.kinds import GENERATOR_STATE, NAMESPACE, is_shown, role_of
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.conditions import CONSTRAINTS_SATISFIED
@@ -59,6 +59,13 @@ class SyncResult:
         return {ref: message for ref, message in found.items() if message is not None}
 
     @property
+    def made_elsewhere(self) -> list[str]:
+        """The generators that made what somebody has to renew or to remove, such as a lease."""
+        records = [each for each in (*self.outputs, *self.resources) if each["kind"] == GENERATOR_STATE.kind]
+        made = [member(each, "spec", "resource") for each in records]
+        return sorted({f"{each['kind']}/{member(each, 'metadata').get('name', '')}" for each in made})
+
+    @property
     def invalid(self) -> bool:
         return any(each.problem.fatal for each in self.problems)
 
@@ -70,11 +77,13 @@ async def one_pass(
     dry_run: bool = False,
     include_all: bool = True,
     allow_empty: bool = False,
+    deliver: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> SyncResult:
     """Sync once. Raises ConfigError, StateError or StorageUnavailable if it cannot begin.
 
-    With `allow_empty`, paths without manifests mean that what they said before is to be deleted.
+    With `allow_empty`, paths without manifests mean that what they said before is to be deleted. Without
+    `deliver` Deliveries are left alone.
 
     Without `include_all` the result has only the kinds that are reconciled: to include a written Secret, its
     files would have to be read.
@@ -104,14 +113,14 @@ async def one_pass(
             applied=recorder.applied,
             substitute=dry_run_provider(on_push) if dry_run else None,
             generator=dry_run_generator if dry_run else None,
-            deliveries=deliveries_of(settings, home.digest_key, once=True, dry=dry_run),
+            deliveries=deliveries_of(settings, home.digest_key if deliver else None, once=True, dry=dry_run),
         )
         async with run_engine(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks
         ) as running:
             await running.engine.wait_idle()
             result.written = recorder.changes()
-            await _collect(home, running, result, include_all=include_all)
+            await collect(home, running, result, include_all=include_all)
             if dry_run:
                 result.receivers += await _receivers(home, registry, Rules.of(settings, os.environ))
     return result
@@ -135,13 +144,8 @@ def _replace_all(problems: list[HomeProblem], found: Sequence[HomeProblem]) -> N
     problems[:] = found
 
 
-async def _collect(
-    home: Home,
-    running: RunningEngine,
-    result: SyncResult,
-    *,
-    include_all: bool,
-) -> None:
+async def collect(home: Home, running: RunningEngine, result: SyncResult, *, include_all: bool) -> None:
+    """Add what the home holds now to the result."""
     for kind in sorted(home.kinds()):
         reconciled = is_shown(kind) or role_of(kind) in {"record", None}
         if not (include_all or reconciled):

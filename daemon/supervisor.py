@@ -6,14 +6,13 @@ is on disk, and nothing that is not due is read again. Invalid settings leave th
 
 import asyncio
 import gc
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Final, Protocol
 
 import structlog
 
-from syncret.config.errors import ConfigError, Severity
+from syncret.config.errors import ConfigError
 from syncret.config.settings import Settings
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.cluster_stats import ClusterStats
@@ -28,7 +27,8 @@ from syncret.daemon.homes.opening import digest_key, open_home, open_reviews, re
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.failures import count_failing, invalid_manifests
 from syncret.daemon.ops.logs.events import EngineLogger, EventLogger, log_deletion
-from syncret.daemon.ops.logs.repeats import Repeats, counted
+from syncret.daemon.ops.logs.problems import ProblemLogger
+from syncret.daemon.ops.logs.repeats import Repeats
 from syncret.daemon.ops.metrics import AnswerStats, Metrics, Sources
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.pass_recorder import PassRecorder
@@ -252,37 +252,16 @@ def sources_of(running: RunningEngine, settings: Settings) -> Sources:
     )
 
 
-_LEVELS: Final = {
-    Severity.ERROR: logging.ERROR,
-    Severity.WARNING: logging.WARNING,
-    Severity.NOTE: logging.INFO,
-}
-
-
-class _Problems:
-    """Logs each new problem of a manifest, and keeps the current ones for `/status`."""
+class _Problems(ProblemLogger):
+    """Also tells `/status` of them."""
 
     def __init__(self, repeats: Repeats) -> None:
-        self._repeats = repeats
-        self.current: Sequence[HomeProblem] = ()
+        super().__init__(repeats)
         self.view: View | None = None
 
     def found(self, problems: Sequence[HomeProblem]) -> None:
-        for each in problems:
-            if each in self.current:
-                continue
-            problem = each.problem
-            times = self._repeats.occurred(each.source, f"{problem.path}: {problem.message}")
-            if times:  # one that comes and goes is not logged each time
-                log.log(
-                    _LEVELS[problem.severity],
-                    problem.message,
-                    at=each.place,
-                    path=problem.path,
-                    hint=problem.hint,
-                    **counted(times),
-                )
-        self.current = tuple(problems)
+        """As `ProblemLogger` says."""
+        super().found(problems)
         if self.view is not None:
             self.view.problems = self.current
 

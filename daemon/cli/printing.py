@@ -52,5 +52,12 @@ def print_problem(stream: TextIO, file: str, problem: Problem, more: str = "") -
     print_text(stream, f"{printable(_place(file, problem))}: {severity}: {printable(f'{problem}{more}')}")
 
 
+def warn_of_made_elsewhere(generators: Iterable[str], hint: str) -> None:
+    """Say on stderr that this pass was the last that saw to what these generators made."""
+    message = "nothing renews what it made once this pass is over"
+    problem = Problem(path="", message=message, hint=hint, severity=Severity.WARNING)
+    print_problems(sys.stderr, ((each, problem) for each in generators))
+
+
 def _place(file: str, problem: Problem) -> str:
     return f"{file}:{problem.line}" if problem.line else file

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from syncret.config.meta import Document
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
-from syncret.daemon.cli.printing import print_json, print_problems, print_yaml
+from syncret.daemon.cli.printing import print_json, print_problems, print_yaml, warn_of_made_elsewhere
 from syncret.daemon.cli.settings import NO_OUTPUT_DIR, ONE_SHOT, run_guarded, settings_with_manifests
 from syncret.daemon.cli.table import print_objects, rows_of, summary
 from syncret.daemon.cli.terminal import Progress, print_text
@@ -41,6 +41,7 @@ def _run(options: Namespace) -> int:
             )
         )
     print_problems(sys.stderr, ((str(Path(each.source)), each.problem) for each in result.problems))
+    warn_of_made_elsewhere(result.made_elsewhere, "have `syncret run` see to it")
     if is_table:
         print_objects(rows_of(result, settings.output_dir), wide=options.output == "wide")
         if not settings.output_dir:

@@ -1,8 +1,9 @@
 """The flags of `exec`."""
 
-from argparse import ArgumentTypeError
+import signal
+from argparse import ArgumentParser, ArgumentTypeError
 
-from syncret.daemon.cli.parser.options import Commands, add, manifests, path, settings
+from syncret.daemon.cli.parser.options import Commands, add, duration, manifests, path, settings
 
 
 def add_exec(commands: Commands) -> None:
@@ -65,8 +66,66 @@ def add_exec(commands: Commands) -> None:
         metavar="DIR",
         help="also write each Secret as a folder of files, and set SYNCRET_FILES to DIR; choose a tmpfs",
     )
+    _supervision(command)
     command.add_argument("program", nargs="+", metavar="CMD", help="the program and its arguments, after --")
     settings(command)
+
+
+def _supervision(command: ArgumentParser) -> None:
+    """What is done when values change, and how the program is ended for that."""
+    group = command.add_argument_group("when values change")
+    group.add_argument(
+        "--on-change",
+        type=reaction,
+        metavar="WHAT",
+        help="restart: stay as the parent of the program, and start it again with the new values; "
+        "signal:HUP (or another): send it that; ignore (default): become the program",
+    )
+    group.add_argument(
+        "--debounce",
+        type=duration,
+        metavar="DURATION",
+        help="how long nothing else may have changed before that (default: 2s)",
+    )
+    group.add_argument(
+        "--splay",
+        type=duration,
+        metavar="DURATION",
+        help="up to so much later, by chance: not all hosts restart at once (default: 0s)",
+    )
+    group.add_argument(
+        "--stop-signal",
+        type=signal_number,
+        metavar="NAME",
+        help="what asks the program to end before it is started again (default: TERM)",
+    )
+    group.add_argument(
+        "--stop-timeout",
+        type=duration,
+        metavar="DURATION",
+        help="how long it may take to end, also after a SIGTERM from outside, before it is killed "
+        "(default: 30s)",
+    )
+
+
+def reaction(text: str) -> int | None:
+    """Parse `restart` (0), `signal:NAME` (its number) or `ignore` (None)."""
+    if text == "ignore":
+        return None
+    if text == "restart":
+        return 0
+    how, _, name = text.partition(":")
+    if how != "signal":
+        raise ArgumentTypeError("must be restart, ignore, or signal:NAME, such as signal:HUP")
+    return signal_number(name)
+
+
+def signal_number(text: str) -> int:
+    """Parse the name of a signal, with or without SIG."""
+    try:
+        return signal.Signals[f"SIG{text.removeprefix('SIG')}"]
+    except KeyError:
+        raise ArgumentTypeError(f"there is no signal {text}; must be a name, such as HUP") from None
 
 
 def chosen_secret(text: str) -> tuple[str, dict[str, str]]:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from syncret.config.meta import Document
 from syncret.config.text.yaml import to_yaml
 from syncret.daemon.cli.main import main
 from tests.support.nasty_values import NASTY_VALUES
+from tests.support.servers.small_vault import SmallVault, served, vault_sets, vault_store
 
 pytestmark = pytest.mark.slow  # each becomes a process
 
@@ -227,3 +229,55 @@ def test_too_many_variables_are_told_with_the_largest(manifests: Path, tmp_path:
     assert b"larger than this system takes" in done.stderr
     assert b"alone 120,000 (use --files DIR for large values)" in done.stderr
     assert b"xxx" not in done.stderr
+
+
+class LeasingVault(SmallVault):
+    """Also makes credentials with a lease, which ends with the token that asked."""
+
+    def answer(self, method: str, path: str, token: str, body: Document) -> tuple[int, Document]:
+        if path == "database/creds/app" and token in self.valid:
+            lease = {"lease_id": "database/creds/app/1", "lease_duration": 3600, "renewable": True}
+            return 200, {**lease, "data": {"password": "drawn"}}
+        return super().answer(method, path, token, body)
+
+
+def leased(vault: SmallVault) -> str:
+    store = vault_store(vault)
+    provider = store[store.index("    vault:") :].replace("path: kv", "path: database/creds/app")
+    generator = f"""---
+apiVersion: generators.external-secrets.io/v1alpha1
+kind: VaultDynamicSecret
+metadata: {{name: app}}
+spec:
+  path: database/creds/app
+  provider:
+{provider.replace("    vault:", "").replace("      ", "    ")}"""
+    return store + generator + LEASED
+
+
+LEASED = """---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: app}
+spec:
+  dataFrom:
+    - sourceRef:
+        generatorRef: {apiVersion: generators.external-secrets.io/v1alpha1, kind: VaultDynamicSecret, name: app}
+"""
+
+
+def test_what_ends_with_a_login_keeps_it_and_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "manifests.yaml"
+    with served(LeasingVault()) as vault:
+        path.write_text(leased(vault))
+        done = run("-f", path, "--", "sh", "-c", "echo $PASSWORD")
+        assert done.stdout == b"drawn\n"
+        assert done.stderr.decode() == (
+            "VaultDynamicSecret/app: warning: nothing renews what it made once this pass is over "
+            "(stay beside the program: --on-change restart)\n"
+        )
+        assert len(vault.valid) == 1
+        path.write_text(vault_store(vault) + vault_sets("vault", 1, "1h"))
+        done = run("-f", path, "--", "true")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert len(vault.valid) == 1  # its own login was revoked
