@@ -262,7 +262,8 @@ metadata: {name: app}
 spec:
   dataFrom:
     - sourceRef:
-        generatorRef: {apiVersion: generators.external-secrets.io/v1alpha1, kind: VaultDynamicSecret, name: app}
+        generatorRef:
+          {apiVersion: generators.external-secrets.io/v1alpha1, kind: VaultDynamicSecret, name: app}
 """
 
 
