@@ -5,6 +5,7 @@ from typing import Final
 
 STORES: Final[Mapping[str, str]] = {
     "akeyless": "syncret.providers.akeyless:PROVIDER",
+    "alibaba": "syncret.providers.alibaba:PROVIDER",
     "aws": "syncret.providers.aws:PROVIDER",
     "azurekv": "syncret.providers.azurekv:PROVIDER",
     "barbican": "syncret.providers.barbican:PROVIDER",

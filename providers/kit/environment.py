@@ -14,6 +14,9 @@ _NAMES: Final = frozenset(
         "HTTP_PROXY",
         "HTTPS_PROXY",
         "NO_PROXY",
+        # Alibaba Cloud's KMS and STS in a VPC, or a proxy of them
+        "ALIBABA_CLOUD_KMS_ENDPOINT",
+        "ALIBABA_CLOUD_STS_ENDPOINT",
         # other endpoints of AWS's services
         "AWS_ACM_ENDPOINT",
         "AWS_EC2_METADATA_SERVICE_ENDPOINT",

@@ -16,9 +16,10 @@ from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Identity
 from syncret.providers.kit.rest.logins import log_in_with, moment
+from syncret.providers.kit.rest.signed import AccessKey, SignedRequests
 from syncret.providers.volcengine.client import Refused, VolcengineClient
 from syncret.providers.volcengine.receivers import address, receivers, sts
-from syncret.providers.volcengine.signing import AccessKey, SignedRequests
+from syncret.providers.volcengine.signing import signer
 from syncret.providers.volcengine.spec import VolcengineSecretRef, VolcengineSpec
 
 _SECONDS: Final = "3600"
@@ -82,7 +83,7 @@ async def open_store(spec: VolcengineSpec, context: OpenContext) -> AsyncGenerat
                 return ExpiringValue(await _named(spec.auth.secret_ref, context))
             return await _of_role(spec, http, context)
 
-        return SignedRequests(log_in, context, url, spec.region)
+        return SignedRequests(log_in, context, signer(url, spec.region, context.now))
 
     async with connected(url, context, identify, _REFUSALS) as api:
         yield VolcengineClient(api, context.compute)

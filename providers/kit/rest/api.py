@@ -49,6 +49,7 @@ class _Waiting:
     method: str
     path: str
     content: bytes = field(repr=False)
+    headers: "Headers"
     send: "Callable[[Headers], Awaitable[Answer]]" = field(repr=False)
 
     async def __call__(self, headers: "Headers", /) -> Answer:
@@ -134,7 +135,8 @@ class Api:
                 raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
             return answer
 
-        waiting = _Waiting(endpoint.method, path, b"" if content is None else content.content, send)
+        sent = b"" if content is None else content.content
+        waiting = _Waiting(endpoint.method, path, sent, headers or {}, send)
         return await self._identity.send(waiting)  # which sees what is refused, too
 
     def _not_found(self, answer: Answer, endpoint: Endpoint) -> Malformed:

@@ -28,6 +28,11 @@ class Send(Protocol):
         """The body."""
         ...
 
+    @property
+    def headers(self) -> Headers:
+        """Those of the call itself."""
+        ...
+
     async def __call__(self, headers: Headers, /) -> Answer:
         """The answer. Raises SyncError."""
         ...

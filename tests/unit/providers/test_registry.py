@@ -82,7 +82,7 @@ def none(_group: str) -> Iterable[Offer]:
 def test_it_is_the_catalog_of_all_stores_and_generators() -> None:
     catalog: Catalog = Registry(entry_points=none)
 
-    assert len(catalog.store_names()) == 43
+    assert len(catalog.store_names()) == 44
     assert len(catalog.generator_kinds()) == 17
 
 

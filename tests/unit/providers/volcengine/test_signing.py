@@ -1,30 +1,16 @@
 """Signatures are those of Volcengine's own SDK (volc-sdk-golang 1.0.223) for the same request."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
-from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.rest.identities import Headers
-from syncret.providers.volcengine.signing import AccessKey, SignedRequests
-from tests.support.opened import context
+from syncret.providers.kit.rest.signed import AccessKey
+from syncret.providers.volcengine.signing import signer
+from tests.unit.providers.kit.rest.requests import Request
 
 NOON = datetime(2026, 11, 19, 12, tzinfo=UTC).timestamp()
 
-
-class Sent:
-    """A request that remembers its headers."""
-
-    method = "POST"
-    path = "/?Version=2021-02-18&Action=GetSecretValue"
-    content = b'{"SecretName":"db"}'
-
-    def __init__(self) -> None:
-        self.headers: Headers = {}
-
-    async def __call__(self, headers: Headers, /) -> Any:  # noqa: ANN401  # nothing looks at the answer
-        self.headers = headers
+REQUEST = Request("POST", "/?Version=2021-02-18&Action=GetSecretValue", b'{"SecretName":"db"}')
 
 
 @pytest.mark.parametrize(
@@ -38,16 +24,12 @@ class Sent:
         ),
     ],
 )
-async def test_a_request(token: str, more: str, signature: str) -> None:
-    async def log_in() -> ExpiringValue[AccessKey]:
-        return ExpiringValue(AccessKey("AKLT-example", "canary-secret", token))
+def test_a_request(token: str, more: str, signature: str) -> None:
+    sign = signer("https://open.volcengineapi.com", "cn-beijing", lambda: NOON)
+    headers = sign(REQUEST, AccessKey("AKLT-example", "canary-secret", token))
 
-    url = "https://open.volcengineapi.com"
-    sent = Sent()
-    await SignedRequests(log_in, context(now=lambda: NOON), url, "cn-beijing").send(sent)
-
-    assert sent.headers["Authorization"] == (
+    assert headers["Authorization"] == (
         "HMAC-SHA256 Credential=AKLT-example/20261119/cn-beijing/kms/request, "
         f"SignedHeaders=content-type;host;x-content-sha256;x-date{more}, Signature={signature}"
     )
-    assert sent.headers["x-date"] == "20261119T120000Z"
+    assert headers["x-date"] == "20261119T120000Z"
