@@ -3,6 +3,7 @@
 https://www.alibabacloud.com/help/en/kms/developer-reference/api-getsecretvalue
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote, urlencode
 from uuid import uuid4
@@ -21,10 +22,10 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
-from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.paging import Matches, Page, has_tags, pages
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -64,6 +65,10 @@ class NotFound(Malformed):
     """There is no such secret or version."""
 
 
+class NotPermitted(Denied):
+    """The credentials are good, but not for this."""
+
+
 class Refused(Malformed):
     """A request that is refused by a code which is none of the common ones."""
 
@@ -94,9 +99,9 @@ class _Described(msgspec.Struct):
     """Empty unless it waits for its deletion."""
     Tags: _Tags | None = None
 
-    def has(self, tags: dict[str, str]) -> bool:
-        own = {tag.TagKey: tag.TagValue for tag in self.Tags.Tag} if self.Tags is not None else {}
-        return tags.items() <= own.items()
+    @property
+    def tags(self) -> dict[str, str]:
+        return {} if self.Tags is None else {tag.TagKey: tag.TagValue for tag in self.Tags.Tag}
 
 
 class _Secrets(msgspec.Struct):
@@ -158,18 +163,17 @@ class AlibabaClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         """The secrets whose names match, and that have all tags; a path is what names begin with."""
         matches, found = regexp.matcher(query.name or "", work), Matches()
-        tags = dict(query.tags or ())
 
         async def page(token: str) -> Page[_Described]:
             number = int(token or "1")
-            more = {"FetchTags": "true"} if tags else {}
+            more = {"FetchTags": "true"} if query.tags else {}
             answer = await self._call(LIST, PageNumber=str(number), PageSize=str(_PER_PAGE), **more)
             secrets = answer.decode(_List).SecretList.Secret
             return Page(secrets, str(number + 1) if len(secrets) == _PER_PAGE else "")
 
         async for each in pages(page, paced, doing=LIST.endpoint.doing):
             name = each.SecretName
-            wanted = name.startswith(query.path or "") and each.has(tags) and matches(name)
+            wanted = name.startswith(query.path or "") and has_tags(each.tags, query.tags) and matches(name)
             if wanted and not each.PlannedDeleteTime:
                 found.add_name(name)
         return await found.read_values(self.entry, paced, doing="alibaba find")
@@ -198,5 +202,7 @@ class AlibabaClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes
 
     # -- probe
     async def probe(self) -> Readiness:
-        await self._api.check_login()
+        """Whether the credentials are good: a store that may not list secrets can be read."""
+        with suppress(NotPermitted):
+            await self._call(LIST, PageNumber="1", PageSize="1")
         return "ready"

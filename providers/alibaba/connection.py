@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.alibaba.client import AlibabaClient, NotFound, Refused
+from syncret.providers.alibaba.client import AlibabaClient, NotFound, NotPermitted, Refused
 from syncret.providers.alibaba.signing import signer
 from syncret.providers.alibaba.spec import AlibabaRrsa, AlibabaSecretRef, AlibabaSpec
 from syncret.providers.contract import OpenContext
@@ -43,11 +43,11 @@ def _refused(answer: Answer, endpoint: Endpoint) -> SyncError:
     if code.startswith("InvalidSecurityToken"):
         return Unauthenticated(f"{answer.doing}: the session of the role is over ({code})", hint=_KEY)
     if code.startswith(("IncompleteSignature", "InvalidAccessKeyId", "InvalidTimeStamp", "Signature")):
-        return Denied(f"{answer.doing}: Alibaba Cloud refuses the access key ({code})", hint=_KEY)
+        return Denied(f"{answer.doing}: the credentials are wrong or expired ({code})", hint=_KEY)
     if code == "Forbidden.ResourceNotFound":
         return NotFound(f"{answer.doing}: there is no such secret or version", hint="check remoteRef")
     if answer.status == 403:  # noqa: PLR2004  # HTTP
-        return Denied(f"{answer.doing}: permission denied ({code})", hint=endpoint.grant)
+        return NotPermitted(f"{answer.doing}: permission denied ({code})", hint=endpoint.grant)
     return Refused(f"{answer.doing}: HTTP {answer.status}, {code}", hint="check remoteRef")
 
 

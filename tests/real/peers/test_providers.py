@@ -25,6 +25,7 @@ from syncret.providers.testing.calls import fields, read
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_akeyless import AkeylessHarness
+from tests.suites.providers.test_alibaba import AlibabaHarness
 from tests.suites.providers.test_beyondtrust import AccountsHarness, SafeHarness
 from tests.suites.providers.test_bitwardensecretsmanager import BitwardenHarness
 from tests.suites.providers.test_chef import ChefHarness
@@ -42,6 +43,7 @@ from tests.suites.providers.test_pulumi import Deprecated
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.support.servers.akeyless.server import Akeyless
+from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.beyondtrust.server import PasswordSafe
 from tests.support.servers.bitwarden.server import Bitwarden
 from tests.support.servers.chef.server import Chef
@@ -61,6 +63,7 @@ from tests.support.servers.rest import running
 from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.secretserver.server import SecretServer
 from tests.support.tls import Authority
+from tests.support.tunnel import tunnel_to
 
 pytestmark = pytest.mark.differential
 
@@ -78,11 +81,17 @@ class Peer(NamedTuple):
     """What stands there after `t` was pushed."""
     tls: bool = False
     """Whether the operator's provider, or the client that it uses, demands https."""
+    host: str = ""
+    """The only host that the operator's provider calls: both are led to the server by a proxy."""
 
 
 ABSENT: Final = "the operator calls what is absent an error"
 
 TEXTS: Final = "the operator takes objects whose members are all texts"
+
+
+def _alibaba(server: Kms) -> RestHarness[Any]:
+    return AlibabaHarness(server, time.time)
 
 
 def _on_our_clock(server: Chef) -> RestHarness[Any]:
@@ -135,6 +144,13 @@ PEERS: Final = {
         Bitwarden, _Trusting, {"absent": ABSENT, "property": TEXT, "map": YAML, "find": UNFILTERED}
     ),
     "chef": Peer(lambda: Chef(time.time), _on_our_clock, {"absent": ABSENT}),
+    "alibaba": Peer(
+        lambda: Kms(time.time),
+        _alibaba,
+        {"absent": ABSENT, "map": TEXTS, "find": NO_FIND},
+        tls=True,
+        host="kms.cn-hangzhou.aliyuncs.com",
+    ),
     "akeyless": Peer(Akeyless, AkeylessHarness, {"absent": ABSENT, "map": TEXTS}, b'{"k":"t"}'),
     "beyondtrust accounts": Peer(
         PasswordSafe,
@@ -197,8 +213,11 @@ async def harness(
         monkeypatch.setenv("SSL_CERT_FILE", os.fspath(tmp_path / "ca.pem"))
         monkeypatch.setattr(tls.extended, "context", None)
         tls.trust_also(AUTHORITY.pem)
-    async with running(peer.server(), AUTHORITY.server(tmp_path) if peer.tls else None) as server:
+    certified = AUTHORITY.server(tmp_path, peer.host or "127.0.0.1") if peer.tls else None
+    async with running(peer.server(), certified) as server, tunnel_to(server.port) as proxy:
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
+        if peer.host:
+            monkeypatch.setenv("HTTPS_PROXY", proxy.url)
         yield peer.harness(server), peer
 
 

@@ -14,6 +14,7 @@ from syncret.daemon.one_pass import one_pass
 from syncret.providers.kit.http import tls as trust
 from syncret.providers.registry import Registry
 from tests.suites.docs.pages import ROOT, blocks
+from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.barbican.server import Barbican
 from tests.support.servers.beyondtrust.server import BASE, PasswordSafe
 from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
@@ -83,6 +84,14 @@ def yandex(kind: str) -> Guide:
         }
 
     return Guide(server, here, tls=True)
+
+
+def alibaba() -> Guide:
+    server = Kms(time.time)
+    server.token = "alibaba-example"
+    server.add("database", "tr0ub4dor", "correct horse")
+    server.add("cache", '{"server": {"host": "cache.internal"}}')
+    return Guide(server, dict[str, str], lambda: [*server.secrets["api-token"].versions.values()], ["t-1"])
 
 
 def barbican() -> Guide:
@@ -282,6 +291,7 @@ def passworddepot() -> Guide:
 
 
 GUIDES: Final[dict[str, Callable[[], Guide]]] = {
+    "alibaba": alibaba,
     "barbican": barbican,
     "beyondtrust": beyondtrust,
     "beyondtrustworkloadcredentials": workload_credentials,
@@ -313,6 +323,7 @@ async def test_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: 
     manifests.mkdir()
     guide = GUIDES[page]()
     async with running(guide.server, AUTHORITY.server(tmp_path) if guide.tls else None):
+        monkeypatch.setenv("ALIBABA_CLOUD_KMS_ENDPOINT", guide.server.url)
         monkeypatch.setenv("OCI_VAULTS_ENDPOINT", guide.server.url)
         monkeypatch.setenv("VOLCENGINE_ENDPOINT", guide.server.url)
         for title in ("store.yaml", "app.yaml", "push.yaml"):

@@ -134,5 +134,5 @@ async def test_where_a_new_secret_is_kept(monkeypatch: pytest.MonkeyPatch) -> No
 async def test_a_clock_that_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(monkeypatch) as server, AlibabaHarness(server).open() as client:
         server.now = lambda: NOW + 3600
-        with pytest.raises(Denied, match="refuses the access key"):
+        with pytest.raises(Denied, match="the credentials are wrong or expired"):
             await read(client, RemoteRef("db"))

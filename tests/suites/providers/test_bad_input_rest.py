@@ -1,5 +1,6 @@
 """What an operator reads when a store with a REST API cannot be used: what is wrong, and no secret."""
 
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -11,6 +12,7 @@ from syncret.config.fields import Json
 from syncret.daemon.one_pass import SyncResult
 from tests.suites.providers.test_bad_input import CANARY, TOKEN, message_of, synced
 from tests.support.passes import ready
+from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.gitlab.server import Gitlab
@@ -30,6 +32,14 @@ class Manager(NamedTuple):
     provider: str
     server: RestServer
     spec: Mapping[str, Any]
+
+
+def _alibaba(server: RestServer) -> Mapping[str, Any]:
+    assert isinstance(server, Kms)
+    server.key_id = TOKEN
+    server.add(KEY, CANARY)
+    ref = {"accessKeyIDSecretRef": _SELECTED, "accessKeySecretSecretRef": _SELECTED}
+    return {"regionID": "cn-hangzhou", "auth": {"secretRef": ref}}
 
 
 def _doppler(server: RestServer) -> Mapping[str, Any]:
@@ -79,6 +89,7 @@ def _scaleway(server: RestServer) -> Mapping[str, Any]:
 
 
 MANAGERS: Final[Mapping[str, tuple[Callable[[], RestServer], Callable[[RestServer], Mapping[str, Any]]]]] = {
+    "alibaba": (lambda: Kms(time.time), _alibaba),
     "doppler": (Doppler, _doppler),
     "fortanix": (Fortanix, _fortanix),
     "gitlab": (Gitlab, _gitlab),
@@ -88,7 +99,7 @@ MANAGERS: Final[Mapping[str, tuple[Callable[[], RestServer], Callable[[RestServe
     "scaleway": (Scaleway, _scaleway),
 }
 
-SLOW: Final = {"fortanix", "ovh"}
+SLOW: Final = {"alibaba", "fortanix", "ovh"}
 """Those of the conformance lane."""
 
 
@@ -103,6 +114,7 @@ async def manager(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     server = make()
     server.token = TOKEN
     async with running(server):
+        monkeypatch.setenv("ALIBABA_CLOUD_KMS_ENDPOINT", server.url)
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
         yield Manager(request.param, server, spec(server))
 
@@ -206,6 +218,8 @@ async def test_names_stay_where_they_belong(manager: Manager, tmp_path: Path, ke
     """Whatever a key holds, it is a name to the manager, and never another address."""
     result = await read(manager, tmp_path, key)
     known = (
+        "/?PageNumber=1&PageSize=1",
+        "/?SecretName=",
         "/v3/configs/config/secrets/",
         "/v3/projects?",
         "/api/v4/projects/7/variables",

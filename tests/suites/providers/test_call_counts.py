@@ -11,6 +11,7 @@ from syncret.providers.registry import Registry
 from syncret.providers.testing import Entry
 from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_akeyless import AkeylessHarness
+from tests.suites.providers.test_alibaba import AlibabaHarness
 from tests.suites.providers.test_barbican import BarbicanHarness
 from tests.suites.providers.test_beyondtrust import AccountsHarness, SafeHarness
 from tests.suites.providers.test_beyondtrustworkloadcredentials import WorkloadHarness
@@ -36,6 +37,7 @@ from tests.suites.providers.test_senhasegura import SenhaseguraHarness
 from tests.suites.providers.test_volcengine import VolcengineHarness
 from tests.support.opened import NOW
 from tests.support.servers.akeyless.server import Akeyless
+from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.barbican.server import Barbican
 from tests.support.servers.beyondtrust.server import PasswordSafe
 from tests.support.servers.beyondtrust_workload.server import WorkloadCredentials
@@ -83,6 +85,7 @@ CONFORMANCE: Final = (pytest.mark.slow, pytest.mark.conformance)
             1 + 4 * 2 + KEYS,
             id="onepassword: the vaults, their titles for each fifty, and each item",
         ),
+        pytest.param(lambda: Kms(lambda: NOW), AlibabaHarness, KEYS, id="alibaba", marks=CONFORMANCE),
         pytest.param(lambda: Barbican(lambda: NOW), BarbicanHarness, KEYS, id="barbican", marks=CONFORMANCE),
         pytest.param(
             Bitwarden,
@@ -136,6 +139,7 @@ async def test_two_hundred_keys(
     calls: int,
 ) -> None:
     async with running(server()) as manager:
+        monkeypatch.setenv("ALIBABA_CLOUD_KMS_ENDPOINT", manager.url)
         monkeypatch.setenv("DOPPLER_BASE_URL", manager.url)
         monkeypatch.setenv("OCI_VAULTS_ENDPOINT", manager.url)
         monkeypatch.setenv("VOLCENGINE_ENDPOINT", manager.url)

@@ -62,6 +62,10 @@ class RestServer(Faulty):
             raise self.refusal(HTTPStatus.FORBIDDEN, "no access")
 
     @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    @property
     def writes(self) -> int:
         """How many calls were no reads."""
         return sum(not call.startswith("GET ") for call in self.calls)

@@ -91,7 +91,7 @@ def test_it_is_the_catalog_of_all_stores_and_generators() -> None:
     [
         pytest.param("provider", "valt", "did you mean vault?", id="a typo"),
         pytest.param("provider", "openbao", "did you mean openBao?", id="a wrong case"),
-        pytest.param("provider", "zzz", "known are akeyless, aws, ", id="nothing near"),
+        pytest.param("provider", "zzz", "known are akeyless, alibaba, ", id="nothing near"),
         pytest.param("generator", "Pasword", "did you mean Password?", id="a generator"),
     ],
 )

@@ -1,7 +1,7 @@
 """Alibaba Cloud's Key Management Service as far as it concerns secrets, and its STS, from the reference.
 
-https://www.alibabacloud.com/help/en/kms/developer-reference/, with both signatures: version 3, and that of RPC
-calls with everything in the query, which the operator uses.
+https://www.alibabacloud.com/help/en/kms/developer-reference/, with both signatures: version 3, and that of
+RPC calls with everything in the query, which the operator uses.
 """
 
 import hmac

@@ -6,7 +6,6 @@ import socket
 import tracemalloc
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from syncret.providers.kit.http import Http, Tls
 from tests.support.opened import NETWORK
 from tests.support.served import all_to, served
 from tests.support.tls import Authority
+from tests.support.tunnel import tunnel_to
 
 
 async def ok(request: web.Request) -> web.StreamResponse:
@@ -140,39 +140,17 @@ def test_contexts_are_shared_without_a_key_only(authority: Authority) -> None:
 async def test_a_proxy_leads_to_a_server_with_tls(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[bytes] = []
-    left: list[asyncio.Event] = []
+    async with (
+        served(all_to(ok), authority.server(tmp_path, "vault.example")) as url,
+        tunnel_to(int(url.rpartition(":")[2])) as proxy,
+    ):
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        assert await ask("https://vault.example:8200", Tls(ca=authority.pem)) == {"client": False}
+        with pytest.raises(Malformed, match="for another name"):
+            await ask("https://other.example", Tls(ca=authority.pem))
+        await proxy.wait_closed()
 
-    async with served(all_to(ok), authority.server(tmp_path, "vault.example")) as url:
-        port = int(url.rpartition(":")[2])
-
-        async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            left.append(gone := asyncio.Event())
-            asked.append((await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0])
-            inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            await asyncio.gather(_pass(reader, inner_writer), _pass(inner_reader, writer))
-            gone.set()
-
-        proxy = await asyncio.start_server(connect, "127.0.0.1", 0)
-        async with proxy:
-            monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
-            assert await ask("https://vault.example:8200", Tls(ca=authority.pem)) == {"client": False}
-            with pytest.raises(Malformed, match="for another name"):
-                await ask("https://other.example", Tls(ca=authority.pem))
-            for gone in left:
-                await gone.wait()
-
-    assert asked == [b"CONNECT vault.example:8200 HTTP/1.1", b"CONNECT other.example:443 HTTP/1.1"]
-
-
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError):
-        while data := await reader.read(65536):
-            writer.write(data)
-    writer.close()
-    with suppress(ConnectionError):
-        await writer.wait_closed()
+    assert proxy.asked == ["CONNECT vault.example:8200 HTTP/1.1", "CONNECT other.example:443 HTTP/1.1"]
 
 
 def test_a_connection_whose_server_says_no_goodbye_is_closed_all_the_same(tmp_path: Path) -> None:
