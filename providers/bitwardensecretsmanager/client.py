@@ -57,7 +57,7 @@ class _Listed(msgspec.Struct):
 
 
 class _List(msgspec.Struct):
-    data: list[_Listed] = []
+    data: list[_Listed]
 
 
 class Secret(msgspec.Struct, rename="camel"):
@@ -74,7 +74,7 @@ class Secret(msgspec.Struct, rename="camel"):
 
 
 class _Secrets(msgspec.Struct):
-    data: list[Secret] = []
+    data: list[Secret]
 
 
 class _Deleted(msgspec.Struct):

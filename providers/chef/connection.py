@@ -15,7 +15,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth import jwt
 from syncret.providers.kit.http import Answer, Http
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, bad_signature
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity
 
@@ -33,6 +33,7 @@ _REFUSALS: Final = Refusals(
     vendor="Chef",
     check="does serverUrl end with the organization and a slash?",
     is_absent=_is_absent,
+    errors={401: bad_signature("username and auth.secretRef.privateKeySecretRef")},
 )
 
 

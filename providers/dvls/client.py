@@ -53,7 +53,7 @@ class _Named(msgspec.Struct):
 
 
 class _List(msgspec.Struct, rename="camel"):
-    data: list[_Named] = []
+    data: list[_Named]
     current_page: int = 1
     total_page: int = 1
 

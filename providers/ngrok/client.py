@@ -59,9 +59,15 @@ class _Secret(msgspec.Struct):
 
 
 class _Page(msgspec.Struct):
-    vaults: list[_Vault] = []
-    secrets: list[_Secret] = []
+    """Of one of the two."""
+
+    vaults: list[_Vault] | None = None
+    secrets: list[_Secret] | None = None
     next_page_uri: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.vaults is None and self.secrets is None:
+            raise ValueError("this is no list")
 
 
 class NgrokClient:
@@ -113,14 +119,14 @@ class NgrokClient:
 
     async def _vault_id(self) -> str | None:
         async for page in self._pages(VAULTS, self._vault):
-            for vault in page.vaults:
+            for vault in page.vaults or ():
                 if vault.name == self._vault:
                     return vault.id
         return None
 
     async def _find(self, vault: str, name: str) -> _Secret | None:
         async for page in self._pages(SECRETS, name):
-            for secret in page.secrets:
+            for secret in page.secrets or ():
                 if (secret.name, secret.vault.id) == (name, vault):
                     return secret
         return None

@@ -46,7 +46,7 @@ class _Secret(msgspec.Struct):
 
 
 class _Data(msgspec.Struct):
-    secrets: list[_Secret] = []
+    secrets: list[_Secret]
 
 
 class _Environment(msgspec.Struct):

@@ -12,7 +12,7 @@ from syncret.providers.kit.auth import jwt
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http import Answer, Http
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, bad_signature
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity
 from syncret.providers.oracle.client import OracleClient
@@ -30,7 +30,12 @@ def _is_absent(answer: Answer) -> bool:
     return failure is not None and failure.code == "NotAuthorizedOrNotFound"
 
 
-_REFUSALS: Final = Refusals(vendor="Oracle", check="check region", is_absent=_is_absent)
+_REFUSALS: Final = Refusals(
+    vendor="Oracle",
+    check="check region",
+    is_absent=_is_absent,
+    errors={401: bad_signature("auth.tenancy, auth.user and auth.secretRef")},
+)
 
 
 @asynccontextmanager

@@ -39,11 +39,11 @@ class _Named(msgspec.Struct):
 
 
 class _Databases(msgspec.Struct):
-    databases: list[_Named] = []
+    databases: list[_Named]
 
 
 class _Entries(msgspec.Struct):
-    entries: list[_Named] = []
+    entries: list[_Named]
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,17 @@ class _Opened(msgspec.Struct):
     id: str
 
 
-class _Environment(msgspec.Struct):
-    properties: dict[str, Json] = {}
+class _Environment(msgspec.Struct, rename="camel"):
+    """What is empty is left out, but for the context in which all was evaluated."""
+
+    properties: dict[str, Json] | None = None
+    exprs: Json = None
+    schema: Json = None
+    execution_context: Json = None
+
+    def __post_init__(self) -> None:
+        if self.properties is self.exprs is self.schema is self.execution_context is None:
+            raise ValueError("this is no environment")
 
 
 class _Entry(NamedTuple):
@@ -113,7 +122,7 @@ class PulumiClient(TextValues, TextWrites[_Entry]):
             raise self._no_environment()
         session = opened.decode(_Opened).id
         answer = await self._api.call(READ, environment=self._spec.environment, session=session)
-        properties = answer.decode(_Environment).properties
+        properties = answer.decode(_Environment).properties or {}
         return await self._compute(
             lambda work: {name: _plain(each, work) for name, each in properties.items()}
         )

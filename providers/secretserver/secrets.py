@@ -51,7 +51,7 @@ class _Record(msgspec.Struct, rename="camel"):
 
 
 class _Found(msgspec.Struct):
-    records: list[_Record] = []
+    records: list[_Record]
 
 
 class Secret(NamedTuple):

@@ -34,7 +34,7 @@ class _Secret(msgspec.Struct):
 
 
 class _Application(msgspec.Struct):
-    secrets: list[_Secret] = []
+    secrets: list[_Secret]
 
 
 class _Answer(msgspec.Struct):

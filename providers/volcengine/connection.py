@@ -23,7 +23,7 @@ from syncret.providers.volcengine.signing import signer
 from syncret.providers.volcengine.spec import VolcengineSecretRef, VolcengineSpec
 
 _SECONDS: Final = "3600"
-_KEY: Final = "check auth.secretRef, and whether the clock is right"
+_KEY: Final = "check auth.secretRef and region, and whether the clock is right"
 _LOGINS: Final = frozenset(
     {
         "InvalidAccessKey",

@@ -41,7 +41,7 @@ def external(name: str, **entries: Json) -> Document:
 async def passed(folder: Path, *documents: Document, secrets: Sequence[str]) -> SyncResult:
     """What one pass comes to. None of the secrets is told, but in the Secrets themselves."""
     manifests = folder / "manifests"
-    manifests.mkdir()
+    manifests.mkdir(parents=True)
     for number, document in enumerate(documents):
         (manifests / f"{number}.json").write_text(json.dumps(document))
     settings = Settings(

@@ -42,6 +42,16 @@ class Refusals:
     """Errors of statuses of which the vendor says more."""
 
 
+def bad_signature(check: str) -> Callable[[Answer, Endpoint], SyncError]:
+    """The error for 401 of an API whose requests are signed, which holds for minutes."""
+
+    def error(answer: Answer, _endpoint: Endpoint) -> SyncError:
+        hint = f"check {check}, and whether the clock is right"
+        return Denied(f"{answer.doing}: HTTP 401 Unauthorized: the signature is refused", hint=hint)
+
+    return error
+
+
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     """A request that waits for the headers of an identity: `Send`."""

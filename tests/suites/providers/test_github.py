@@ -55,6 +55,10 @@ class GithubHarness(RestHarness[Github]):
     async def stored(self, key: str) -> bytes | None:
         return self.server.value_of(self.place, key)
 
+    async def rotate(self) -> None:
+        self.server.app_key, self.server.token = "github-2", "canary-token-2"
+        self.given.secrets["login"] = {"key": self.server.key_file()}
+
 
 class TestGithub(ProviderSuite):
     @pytest.fixture
