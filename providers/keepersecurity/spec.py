@@ -11,14 +11,16 @@ from syncret.providers.kit.spec_rules import filled, strict
 
 
 class KeeperSpec(Model):
-    """Reads and writes records of a shared folder."""
+    """Reads the records that are shared with one application of Keeper, and makes new ones."""
 
     auth_ref: SecretKeySelector
-    """The base64 configuration of an application, from a Secret."""
+    """The configuration of a device of the application, in base64.
+    Example: {name: keeper-login, key: config}"""
     folder_id: str = msgspec.field(name="folderID")
-    """The folder of new records."""
+    """UID of the folder in which pushes make records: a shared folder, or one within it.
+    Example: MLyMYFkqkVZtVTRmvWPoTA"""
     get_by_title_fallback: bool = False
-    """Looks a record up by its title if no record has the key as its ID."""
+    """Whether a key that is the UID of no record is a title: reading by title fetches all records."""
 
 
 def check(spec: KeeperSpec, scope: Scope) -> Iterator[Problem]:

@@ -35,6 +35,7 @@ from tests.suites.providers.test_doppler import DopplerHarness
 from tests.suites.providers.test_fortanix import FortanixHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_infisical import InfisicalHarness
+from tests.suites.providers.test_keepersecurity import KeeperHarness, TitledHarness
 from tests.suites.providers.test_ngrok import NgrokHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
 from tests.suites.providers.test_passbolt import PassboltHarness
@@ -54,6 +55,7 @@ from tests.support.servers.eso.providers import Outcome, called, program
 from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.infisical.server import Infisical
+from tests.support.servers.keeper.server import Keeper
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.passbolt.server import Passbolt
@@ -121,6 +123,20 @@ def _as_a_client(kind: type[SafeHarness]) -> Callable[[PasswordSafe], RestHarnes
     return harness
 
 
+class _Fields(TitledHarness):
+    """The operator names a field with the record; the suite names the record alone."""
+
+    def key(self, name: str) -> str:
+        return f"{name}/token"
+
+    async def stored(self, key: str) -> bytes | None:
+        title, _, label = key.partition("/")
+        found = await super().stored(title)
+        return None if found is None else json.loads(found)[label].encode()
+
+
+KEEPER: Final = "keeper.example.com"
+
 IGNORED: Final = "the operator ignores the property"
 
 NO_MAP: Final = "the operator's provider has no maps"
@@ -170,6 +186,8 @@ PEERS: Final = {
     "fortanix": Peer(Fortanix, FortanixHarness, {"property": TEXTS, "map": TEXTS, "find": NO_FIND}),
     "gitlab": Peer(Gitlab, GitlabHarness, {"absent": ABSENT, "map": TEXTS}),
     "infisical": Peer(Infisical, InfisicalHarness, {"absent": ABSENT}),
+    "keepersecurity": Peer(Keeper, KeeperHarness, tls=True, host=KEEPER),
+    "keepersecurity pushes": Peer(Keeper, _Fields, tls=True, host=KEEPER),
     "ngrok": Peer(Ngrok, NgrokHarness),
     "onepassword": Peer(lambda: Connect("staging", "shared"), OnePasswordHarness, {"absent": ABSENT}),
     "passbolt": Peer(Passbolt, PassboltHarness, {"probe": NO_PROBE}, tls=True),
@@ -218,6 +236,9 @@ async def harness(
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
         if peer.host:
             monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        if isinstance(server, Keeper):
+            server.url = f"https://{peer.host}"
+            monkeypatch.setenv("KEEPER_SERVER_PUBLIC_KEY", server.public_key)
         yield peer.harness(server), peer
 
 

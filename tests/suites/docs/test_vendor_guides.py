@@ -23,6 +23,7 @@ from tests.support.servers.chef.server import Chef
 from tests.support.servers.dvls.server import Dvls
 from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.github.server import Github
+from tests.support.servers.keeper.server import Keeper, uid_of
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.oracle.server import Oracle
@@ -273,6 +274,32 @@ def ovh() -> Guide:
     )
 
 
+def keepersecurity() -> Guide:
+    server = Keeper()
+    uid = uid_of("database")
+    host = {"type": "text", "label": "Host", "value": ["db.internal"]}
+    password = {"type": "password", "value": ["correct horse"]}
+    server.add(
+        uid, {"title": "Database of the shop", "type": "login", "fields": [password], "custom": [host]}
+    )
+    server.attach(uid, "ca.pem", b"-----BEGIN CERTIFICATE-----")
+    trust.trust_also(AUTHORITY.pem)
+    return Guide(
+        server,
+        lambda: {"ewogICJob3N0bmFtZSI6ICJrZWVwZXJzZWN1cml0eS5ldSIsIC4uLgp9": _reached(server, uid)},
+        lambda: server.titled("Issued")[0]["custom"],
+        [{"type": "secret", "label": "token", "value": ["t-1"]}],
+        tls=True,
+    )
+
+
+def _reached(server: Keeper, uid: str) -> str:
+    """The configuration, once the server has its address, which is that of its files, too."""
+    for file in server.records[uid].files:
+        file["url"] = f"{server.url}/files/0"
+    return server.configuration().decode()
+
+
 def passbolt() -> Guide:
     server = Passbolt()
     server.add("databa", "correct horse", username="ada")
@@ -300,6 +327,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "dvls": dvls,
     "fortanix": fortanix,
     "github": github,
+    "keepersecurity": keepersecurity,
     "ngrok": ngrok,
     "onboardbase": onboardbase,
     "oracle": oracle,
