@@ -181,25 +181,38 @@ async def _passed(folder: Path, mount: Mount, auth: VaultAuth, given: Given, obj
 async def _whole_process(
     folder: Path, mount: Mount, auth: VaultAuth, given: Given
 ) -> tuple[list[str], float]:
-    """The command, with the bucket that it has by default: the paths that were asked, and the best time."""
-    manifests, best = folder / "manifests", float("inf")
-    manifests.mkdir(parents=True)
+    """The command, with the bucket that it has by default: the paths that were asked, and the best time.
+
+    They are counted in a run of their own: what counts them would take its part of the machine.
+    """
+    best = float("inf")
+    for number in range(PROCESSES):
+        command = _sync_command(folder / str(number), _files(mount, auth, given, mount.server.url))
+        begin = time.perf_counter()
+        await _run(command)
+        best = min(best, time.perf_counter() - begin)
     async with gate(mount.server.url) as between:
-        text = _manifests(mount, auth, given, between.url, KEYS).replace(PACED, "")
-        (manifests / "all.yaml").write_text(text)
-        for number in range(PROCESSES):
-            between.passed.clear()
-            begin = time.perf_counter()
-            done = await asyncio.create_subprocess_exec(
-                Path(sys.executable).parent / "syncret",
-                "sync",
-                f"-f={manifests}",
-                f"--output-dir={folder / str(number)}",
-                stdout=asyncio.subprocess.DEVNULL,
-            )
-            assert await done.wait() == 0
-            best = min(best, time.perf_counter() - begin)
+        await _run(_sync_command(folder / "counted", _files(mount, auth, given, between.url)))
         return [each.path for each in between.passed], best
+
+
+def _files(mount: Mount, auth: VaultAuth, given: Given, server: str) -> str:
+    """Manifests that make one file of each key."""
+    lines = _manifests(mount, auth, given, server, KEYS).replace(PACED, "").splitlines(keepends=True)
+    return "".join(line for line in lines if "secretKey: user" not in line)
+
+
+def _sync_command(folder: Path, manifests: str) -> list[str]:
+    """What makes files of these manifests."""
+    folder.mkdir(parents=True)
+    file = folder / "all.yaml"
+    file.write_text(manifests)
+    return [str(Path(sys.executable).parent / "syncret"), "sync", f"-f={file}", f"--output-dir={folder}/out"]
+
+
+async def _run(command: list[str]) -> None:
+    done = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.DEVNULL)
+    assert await done.wait() == 0
 
 
 async def _speeds(

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Mapping
 from typing import Final
 
-from syncret.daemon.delivery.making import Look, make_file, read_file, remove_folder
+from syncret.daemon.delivery.making import Look, make_files, read_file, remove_folder
 from syncret.daemon.delivery.paths import Place, Refused
 from syncret.daemon.delivery.targets import Identity
 from syncret.daemon.files.syscalls import OPEN_FOLDER, identity_of, listed
@@ -56,8 +56,7 @@ class LinksTarget:
         os.mkdir(STAGED, 0o700, dir_fd=self._folder)
         staged = os.open(STAGED, OPEN_FOLDER, dir_fd=self._folder)
         try:
-            for name, content in files.items():
-                make_file(staged, name, content, self._look, fsync=self._place.fsync)
+            make_files(staged, files, self._look, fsync=self._place.fsync)
             self._look.give(staged, self._look.folder_mode)
             if self._place.fsync:
                 os.fsync(staged)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -12,6 +13,9 @@ from syncret.daemon.files.syscalls import CREATE_FILE, OPEN_FOLDER, listed, writ
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 LARGEST: Final = 4 << 20
 """Bytes of a file that may be ours; a longer one is somebody else's."""
+
+_OPEN_AT_ONCE: Final = 64
+"""Files that wait for the disk together."""
 
 
 class Look(Struct, frozen=True, kw_only=True):
@@ -37,16 +41,40 @@ class Look(Struct, frozen=True, kw_only=True):
         )
 
 
-def make_file(folder: int, name: str, content: bytes, look: Look, *, fsync: bool) -> None:
-    """A new file under a name that nothing has."""
+def make_files(folder: int, files: Mapping[str, bytes], look: Look, *, fsync: bool) -> None:
+    """New files under new names: the disk takes them while more are written, then is waited for."""
+    waiting: list[int] = []
+    try:
+        for name, content in files.items():
+            waiting.append(_written(folder, name, content, look))
+            if fsync:
+                os.posix_fadvise(waiting[-1], 0, 0, os.POSIX_FADV_DONTNEED)
+            if len(waiting) == _OPEN_AT_ONCE:
+                _settle(waiting, fsync=fsync)
+        _settle(waiting, fsync=fsync)
+    finally:
+        for fd in waiting:
+            os.close(fd)
+
+
+def _written(folder: int, name: str, content: bytes, look: Look) -> int:
+    """A new file, still open."""
     fd = os.open(name, CREATE_FILE, 0o600, dir_fd=folder)
     try:
         look.give(fd, look.mode)
         write_all(fd, content)
-        if fsync:
-            os.fsync(fd)
-    finally:
+    except BaseException:  # closed, and raised again
         os.close(fd)
+        raise
+    return fd
+
+
+def _settle(waiting: list[int], *, fsync: bool) -> None:
+    """Close these, once they are on the disk."""
+    while waiting:
+        if fsync:
+            os.fsync(waiting[-1])
+        os.close(waiting.pop())
 
 
 def read_file(folder: int, name: str) -> tuple[os.stat_result, bytes] | None:

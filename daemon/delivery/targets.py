@@ -10,7 +10,7 @@ import stat
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from syncret.daemon.delivery.making import Look, make_file, read_file, remove_ours
+from syncret.daemon.delivery.making import Look, make_files, read_file, remove_ours
 from syncret.daemon.delivery.paths import Place, Refused
 from syncret.daemon.files.syscalls import OPEN_FOLDER, exchange, identity_of, linked, listed, rename_new
 
@@ -125,7 +125,7 @@ class FileTarget(Swapped):
         place = self._place
         self._check_replaceable(adopt=ours)
         remove_ours(place, place.staged)
-        make_file(place.folder, place.staged, content, self._look, fsync=place.fsync)
+        make_files(place.folder, {place.staged: content}, self._look, fsync=place.fsync)
         place.sync()
         return identity_of(os.stat(place.staged, dir_fd=place.folder, follow_symlinks=False))
 
@@ -179,9 +179,8 @@ class FolderTarget(Swapped):
         new = os.open(place.staged, OPEN_FOLDER, dir_fd=place.folder)
         live = self._opened(place.name)
         try:
-            for name, content in files.items():
-                if live is None or not self._same(live, name, content) or not linked(live, new, name):
-                    make_file(new, name, content, self._look, fsync=place.fsync)
+            fresh = {name: each for name, each in files.items() if not self._is_kept(live, new, name, each)}
+            make_files(new, fresh, self._look, fsync=place.fsync)
             self._look.give(new, self._look.folder_mode)
             if place.fsync:
                 os.fsync(new)
@@ -194,6 +193,10 @@ class FolderTarget(Swapped):
 
     def _is_sort(self, mode: int) -> bool:
         return stat.S_ISDIR(mode)
+
+    def _is_kept(self, live: int | None, new: int, name: str, content: bytes) -> bool:
+        """Whether a file of the live set is as it should be, and has been taken over."""
+        return live is not None and self._same(live, name, content) and linked(live, new, name)
 
     def _same(self, folder: int, name: str, content: bytes) -> bool:
         found = read_file(folder, name)

@@ -306,6 +306,32 @@ def test_a_full_disk_leaves_the_old_set(place: Place, srv: Path, monkeypatch: py
     assert names(srv) == {"tls"}
 
 
+def test_a_set_of_many_files_keeps_few_open_and_none_when_it_fails(
+    place: Place, srv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {f"key-{number}": b"%d" % number for number in range(200)}
+    target, before = FolderTarget(place, Look()), _open_files()
+    most: list[int] = []
+
+    def write(fd: int, content: bytes) -> None:
+        most.append(_open_files())
+        if len(most) > len(many):
+            _no_space()
+        os.write(fd, content)
+
+    monkeypatch.setattr("syncret.daemon.delivery.making.write_all", write)
+    deliver(target, many)
+    assert files(srv / "tls") == many
+    assert max(most) - before < 80
+    with pytest.raises(OSError, match="No space"):
+        target.stage(NEXT, ours=True)
+    assert _open_files() == before
+
+
+def _open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 class _Crash(Exception):
     pass
 
