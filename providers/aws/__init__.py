@@ -22,6 +22,7 @@ from syncret.providers.aws.receivers import receivers
 from syncret.providers.aws.secrets_manager import BATCH, SecretsManagerClient, SecretsManagerWriter
 from syncret.providers.aws.spec import AwsSpec, check, depends_on_namespace
 from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.kit.environment import ADDRESSES
 
 AwsClient: TypeAlias = SecretsManagerClient | ParameterStoreClient | CertificateManagerClient
 
@@ -97,11 +98,28 @@ _API: Final = {
     ),
 }
 
+_RATES: Final = {
+    "SecretsManager": ("AWS_SECRETSMANAGER_ENDPOINT", 100.0),
+    "ParameterStore": ("AWS_SSM_ENDPOINT", 40.0),
+}
+"""Batches and pages of Secrets Manager; reads and writes of parameters at the standard throughput.
+
+https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_limits.html, /general/latest/gr/ssm.html
+"""
+
+
+def published_rate(spec: AwsSpec) -> float | None:
+    """AWS's default quota of an account and region, if the service is AWS's own."""
+    variable, rate = _RATES.get(spec.service, ("", None))
+    return None if ADDRESSES.get(variable) else rate
+
+
 PROVIDER: Final = Provider(
     SpecType("aws", AwsSpec, check=check, gjson_properties=True),
     open=open_aws,
     batch_size=BATCH,
     by_namespace=depends_on_namespace,
     receivers=receivers,
+    published_rate=published_rate,
     api_names=lambda spec: _API[spec.service],
 )

@@ -12,6 +12,7 @@ receivers   where the daemon's own identity would go
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
+from urllib.parse import urlsplit
 
 from syncret.config.catalog import SpecType
 from syncret.providers.api_names import ApiNames
@@ -35,10 +36,23 @@ _API: Final = ApiNames(
     provider="Azure/KeyVault", calls={"read": "GetSecret", "find": "GetSecrets"}, by_key=call_for_key
 )
 
+
+def published_rate(spec: AzureKvSpec) -> float | None:
+    """A vault of Azure's clouds takes 4,000 transactions in ten seconds.
+
+    https://learn.microsoft.com/azure/key-vault/general/service-limits
+    """
+    host = urlsplit(spec.vault_url).hostname or ""
+    return 400.0 if host.partition(".vault.")[2] in _CLOUDS else None
+
+
+_CLOUDS: Final = {"azure.cn", "azure.net", "microsoftazure.de", "usgovcloudapi.net"}
+
 PROVIDER: Final = Provider(
     SpecType("azurekv", AzureKvSpec, check=check, gjson_properties=True),
     open=open_azurekv,
     receivers=receivers,
+    published_rate=published_rate,
     api_names=lambda _: _API,
 )
 """One value is one call, as Key Vault has no batch API: the session shares reads and does not batch."""
