@@ -110,7 +110,9 @@ https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_limits.htm
 
 def published_rate(spec: AwsSpec) -> float | None:
     """AWS's default quota of an account and region, if the service is AWS's own."""
-    variable, rate = _RATES.get(spec.service, ("", None))
+    if spec.service not in _RATES:
+        return None
+    variable, rate = _RATES[spec.service]
     return None if ADDRESSES.get(variable) else rate
 
 

@@ -1,4 +1,4 @@
-"""The limits that vendors publish are the default bucket of their stores, and all of them are in one table."""
+"""Limits that vendors publish are the default bucket of their stores, and one table has all of them."""
 
 import re
 from typing import Any, Final
