@@ -6,6 +6,7 @@ Its group is killed also after success: what a command leaves running would hold
 import asyncio
 import ctypes
 import os
+import pwd
 import resource
 import signal
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +60,7 @@ async def run_command(
                 stdout=output.writer,
                 stderr=output.writer,
                 cwd="/",
-                env={**ENVIRONMENT, **variables},
+                env={**ENVIRONMENT, **home_of(), **variables},
                 start_new_session=True,
                 umask=0o077,
                 preexec_fn=_prepare,
@@ -77,6 +78,15 @@ async def run_command(
             output=redaction.end_of(output.content, is_cut=output.is_cut),
             problem="" if in_time else f"took longer than {timeout:g}s",
         )
+
+
+def home_of(uid: int | None = None) -> dict[str, str]:
+    """The variables that name a user and its home; the daemon's own by default."""
+    try:
+        entry = pwd.getpwuid(os.geteuid() if uid is None else uid)
+    except KeyError:  # a number that no user has
+        return {"HOME": "/"}
+    return {"HOME": entry.pw_dir, "USER": entry.pw_name}
 
 
 class _Tail:

@@ -180,7 +180,7 @@ class Delivering:
             told = await check(
                 self.spec.check,
                 self._units,
-                staged=self._host.staged_paths(),
+                views=self._host.views(),
                 variables=self._variables("check"),
                 values=self._values(),
             )
@@ -363,9 +363,7 @@ class Delivering:
         return tuple(content for target in self._targets for content in target.files.values())
 
     def _variables(self, phase: str) -> Mapping[str, str]:
-        staged = {
-            f"SYNCRET_STAGED_{number}": path for number, path in enumerate(self._host.staged_paths(), 1)
-        }
+        staged = {f"SYNCRET_STAGED_{number}": path for number, (path, _) in enumerate(self._host.views(), 1)}
         return {
             "SYNCRET_DELIVERY": f"{self.ref.namespace}/{self.ref.name}",
             "SYNCRET_PHASE": phase,

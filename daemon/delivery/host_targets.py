@@ -96,9 +96,9 @@ class HostTargets:
             return False
         return True
 
-    def staged_paths(self) -> list[str]:
-        """Where the new set of each target is, until it goes live."""
-        return [_staged_path(each) for each in self._wanted]
+    def views(self) -> list[tuple[str, str]]:
+        """For each target where its new set is staged, and where its files are once they are live."""
+        return [(_staged_path(each), each.path) for each in self._wanted]
 
     def undo(self, row: Row) -> None:
         """After a swap that failed: take those back that were done, and remove what is staged.

@@ -29,8 +29,18 @@ class Look(Struct, frozen=True, kw_only=True):
     def give(self, fd: int, mode: int) -> None:
         """Set them on an open file or folder, before it has content or its name."""
         if self.uid is not None or self.gid is not None:
-            os.fchown(fd, -1 if self.uid is None else self.uid, -1 if self.gid is None else self.gid)
+            try:
+                os.fchown(fd, -1 if self.uid is None else self.uid, -1 if self.gid is None else self.gid)
+            except PermissionError:
+                raise self._no_right(os.fstat(fd)) from None
         os.fchmod(fd, mode)
+
+    def _no_right(self, status: os.stat_result) -> Refused:
+        if self.uid in (None, status.st_uid):
+            hint = f"let the daemon be in it: SupplementaryGroups={self.gid} in a drop-in of syncret.service"
+            return Refused(f"the daemon has no right to give files to group {self.gid}", hint)
+        hint = "leave owner out, or install deliver-as-root.conf as a drop-in of syncret.service"
+        return Refused(f"the daemon has no right to give files to user {self.uid}", hint)
 
     def is_on(self, status: os.stat_result, mode: int) -> bool:
         """Whether a file or folder has them."""

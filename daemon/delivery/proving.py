@@ -1,21 +1,25 @@
 """Asks a new set's check, and proves that it is in use: by its unit, a program, a request, a certificate."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from syncret.config.durations import parse_duration
 from syncret.config.resources.delivery.steps import DeliveryCheck, DeliveryHealth
 from syncret.daemon.core.delivery.phases import Outcome
-from syncret.daemon.delivery.commands import run_command
+from syncret.daemon.delivery.commands import home_of, run_command
 from syncret.daemon.delivery.local_requests import (
     RequestFailed,
     first_certificate,
     request,
     served_certificate,
 )
+from syncret.daemon.delivery.mounted import wrapped
+from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.trusted import check_trusted
 from syncret.daemon.delivery.units import Action, Told, Units, UnitState
+from syncret.daemon.files.accounts import user_id
 
 EVERY: Final = 0.5
 """Seconds between two probes."""
@@ -25,21 +29,38 @@ async def check(
     step: DeliveryCheck,
     units: Units,
     *,
-    staged: Sequence[str],
+    views: Sequence[tuple[str, str]],
     variables: Mapping[str, str],
     values: tuple[bytes, ...],
 ) -> Told:
-    """Whether the new set may go live. Raises Refused for a program that others can write."""
+    """Whether the new set may go live. Raises Refused for a program that others can write.
+
+    `views` are the paths of each target: where it is staged, and where it will be live.
+    """
     timeout = parse_duration(step.timeout)
     if step.unit:
         return await units.start(step.unit, timeout=timeout)
-    command = [_filled(each, staged) for each in step.exec or ()]
+    command = [_filled(each, [staged for staged, _ in views]) for each in step.exec or ()]
     check_trusted(command[0])
-    result = await run_command(command, timeout=timeout, variables=variables, values=values)
+    uid = other_user(step.user)
+    if step.view == "mounted" or uid is not None:
+        command = wrapped(command, views=views if step.view == "mounted" else (), uid=uid)
+    result = await run_command(
+        command, timeout=timeout, variables={**home_of(uid), **variables}, values=values
+    )
     if result.succeeded:
         return Told(outcome=Outcome.DONE)
     said = result.problem or f"exit code {result.code}" + (f": {result.output}" if result.output else "")
     return Told(outcome=Outcome.FAILED, message=said)
+
+
+def other_user(name: str) -> int | None:
+    """The user that a program is to run as, if it is not the daemon's own. Raises Refused."""
+    try:
+        uid = user_id(name)
+    except KeyError:
+        raise Refused(f"there is no user {name} on this host", "create it, or write its number") from None
+    return None if uid == os.geteuid() else uid
 
 
 def _filled(argument: str, staged: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from syncret.config.durations import parse_duration
 from syncret.config.meta import Document, Metadata, ObjectRef
 from syncret.config.resources.delivery.delivery import Delivery, DeliverySpec
-from syncret.config.resources.delivery.rules import commands_of, overlap, places_of, unserved
+from syncret.config.resources.delivery.rules import places_of
 from syncret.config.resources.kinds import CONFIG_MAP, DELIVERY, EXTERNAL_SECRET, SECRET
 from syncret.daemon.core.conditions import find
 from syncret.daemon.core.delivery.assemble import SourceMissing, Unfit, set_digest
@@ -21,11 +21,11 @@ from syncret.daemon.core.delivery.saying import Say
 from syncret.daemon.core.delivery.step import StepListener, ignore_step
 from syncret.daemon.core.delivery.timing import Debounce
 from syncret.daemon.core.plan.actions import Action, LastError, Verb
+from syncret.daemon.delivery.allowed import check_commands, check_places, check_rights
 from syncret.daemon.delivery.delivering import Delivering, boot_id
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.reading import wanted_targets
 from syncret.daemon.delivery.telling import key_of
-from syncret.daemon.delivery.trusted import check_manifest
 from syncret.daemon.delivery.turns import Change, Turns
 from syncret.daemon.delivery.units import SystemctlUnits, Units
 from syncret.daemon.engine.reconciler import ANY, VALUES, Dependency, Outcome
@@ -297,27 +297,15 @@ class DeliveryReconciler:
 
     def _check_allowed(self, ref: ObjectRef, spec: DeliverySpec) -> None:
         """Raise Refused for what may not be delivered or run here."""
-        for path, what in unserved(spec):
-            raise Refused(f"{path}: {what}", "see the documentation of Delivery")
-        places = places_of(spec)
-        for place in places:
-            for own in self._host.reserved:
-                if overlap(place.path, own):
-                    raise Refused(f"{place.field}: {own} is a folder of syncret's own", "choose another path")
-        taken = self._claims.claim(ref, [place.path for place in places])
+        check_places(spec, self._host.reserved)
+        taken = self._claims.claim(ref, [place.path for place in places_of(spec)])
         if taken is not None:
             path, other = taken
             raise Refused(f"{path}: also delivered by {other.kind}/{other.name}", "one path, one Delivery")
-        for field in commands_of(spec):
-            manifest = self._context.home.manifest_of(ref)
-            if manifest is None:
-                raise Refused(
-                    f"{field}: not run: no file of this host defines the Delivery", "write a manifest"
-                )
-            try:
-                check_manifest(manifest.file, in_container=self._host.in_container)
-            except Refused as error:
-                raise Refused(f"{field}: not run: {error}", error.hint) from None
+        manifest = self._context.home.manifest_of(ref)
+        check_commands(spec, manifest and manifest.file, in_container=self._host.in_container)
+        if not self._host.dry:  # whoever plans has other rights
+            check_rights(spec.check)
 
     async def _let_go(self, stored: StoredObject, writes: Writes) -> Outcome:
         run = self._delivering(stored, writes)

@@ -86,7 +86,8 @@ def _signal(wanted: DeliverySignal) -> Told:
     except ProcessLookupError:
         return Told(outcome=Outcome.NOT_RUNNING, message=f"there is no process {pid}")
     except PermissionError:
-        return Told(outcome=Outcome.NOT_ASKED, message=f"process {pid} belongs to another user")
+        hint = "install deliver-as-root.conf as a drop-in of syncret.service"
+        return Told(outcome=Outcome.NOT_ASKED, message=f"process {pid} belongs to another user ({hint})")
     return Told(outcome=Outcome.DONE)
 
 

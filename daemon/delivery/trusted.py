@@ -3,6 +3,7 @@
 Whoever can write to such a file, or to a folder above it, could run anything as the daemon.
 """
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -47,7 +48,10 @@ def _opened(path: str) -> int:
         try:
             fd = os.open(name, _OPEN, dir_fd=folder)
         except OSError as error:
-            raise Refused(f"{path} cannot be used: {error.strerror}", "see to it that it is a file") from None
+            hint = "see to it that it is a file"
+            if error.errno == errno.ELOOP:
+                hint = f"no link is followed: name what it leads to, {Path(path).resolve()}"
+            raise Refused(f"{path} cannot be used: {error.strerror}", hint) from None
     try:
         _check(path, os.fstat(fd), trust)
     except BaseException:  # closed, and raised again

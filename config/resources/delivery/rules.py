@@ -54,10 +54,8 @@ def check(delivery: Delivery, _catalog: Catalog) -> Iterator[Problem]:
 
 def unserved(spec: DeliverySpec) -> Iterator[tuple[str, str]]:
     """What no daemon of this version can do, by field: a Delivery that asks for it is refused."""
-    check, reload = spec.check, spec.reload
+    reload = spec.reload
     asked = {
-        "spec.check.view": check is not None and check.view == "mounted",
-        "spec.check.user": check is not None and bool(check.user),
         "spec.reload.signal.container": reload is not None
         and reload.signal is not None
         and bool(reload.signal.container),

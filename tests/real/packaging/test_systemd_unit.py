@@ -50,6 +50,18 @@ def test_each_remaining_point_is_explained_in_the_unit(unit: Path) -> None:
     assert {name for name in remaining if f"{name}=" not in head} == set()
 
 
+def test_systemd_understands_the_root_profile(unit: Path, tmp_path: Path) -> None:
+    drop_in = UNIT.with_name("deliver-as-root.conf").read_text()
+    folder = tmp_path / f"{UNIT.name}.d"
+    folder.mkdir()
+    (folder / "deliver-as-root.conf").write_text(drop_in)
+    shutil.copy(unit, tmp_path)
+    found = analyze("verify", "--man=no", "--recursive-errors=no", tmp_path / UNIT.name)
+    assert (found.returncode, found.stderr.strip()) == (0, "")
+    lists = dict(line.split("=", 1) for line in drop_in.splitlines() if line.startswith(("Cap", "Amb")))
+    assert lists["CapabilityBoundingSet"] == lists["AmbientCapabilities"]
+
+
 @pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="needs systemd-sysusers")
 def test_the_user_can_be_made() -> None:
     made = subprocess.run(

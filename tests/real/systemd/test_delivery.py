@@ -105,8 +105,8 @@ class Host:
         fresh.write_text(manifest)
         fresh.rename(path)
 
-    def delivery(self, **changes: str) -> None:
-        text = shown("web.yaml") + "  debounce: {quiet: 0s, atMost: 0s}\n  minInterval: 0s\n"
+    def delivery(self, text: str = "", **changes: str) -> None:
+        text = (text or shown("web.yaml")) + "  debounce: {quiet: 0s, atMost: 0s}\n  minInterval: 0s\n"
         for old, new in changes.items():
             text = text.replace(old, new)
         self.machine.path("/etc/syncret/manifests/web.yaml").write_text(text)
@@ -180,6 +180,58 @@ def test_a_reload_that_only_pretends_is_found_by_the_certificate_and_rolled_back
     finally:
         drop_in.unlink()
         host.machine.run("systemctl", "daemon-reload")
+
+
+@pytest.fixture
+def root_profile(host: Host) -> Iterator[Host]:
+    """The service as root, as the guide says, on a host without a rule of polkit."""
+    machine = host.machine
+    rule = machine.path("/etc/polkit-1/rules.d/50-syncret.rules")
+    text = rule.read_text()
+    drop_in = machine.path("/etc/systemd/system/syncret.service.d/nginx.conf")
+    [install] = [block.text for block in blocks(GUIDE, "console") if block.title == "as root"]
+    rule.unlink()
+    drop_in.write_text(shown(f"/etc/systemd/system/syncret.service.d/{drop_in.name}"))
+    machine.run("systemctl", "stop", "syncret")
+    machine.run("chown", "--recursive", "root", "/srv/syncret")
+    try:
+        machine.run("sh", "-euc", install.replace("# ", ""))
+        yield host
+    finally:
+        rule.write_text(text)
+        machine.run(
+            "sh", "-c", f"cd /etc/systemd/system/syncret.service.d && rm deliver-as-root.conf {drop_in.name}"
+        )
+        machine.run("systemctl", "daemon-reload")
+
+
+def test_as_root_it_gives_files_away_checks_in_place_and_signals_others(root_profile: Host) -> None:
+    host, machine = root_profile, root_profile.machine
+    host.delivery(text=shown("root.yaml"))
+    good = host.pair("as-root")
+    host.put(*good)
+    until(lambda: host.served() == "as-root", "served")
+    status = machine.path("/srv/syncret/tls/server.key").stat()
+    assert status.st_uid == int(machine.run("id", "--user", "www-data"))
+    assert machine.property("syncret", "User") == "root"
+    mounts = machine.run("cat", "/proc/1/mountinfo")
+    host.put(good[0], host.pair("other")[1])
+    until(lambda: host.ready("CheckFailed"), "the check found the new pair, not the live one")
+    assert "key values mismatch" in host.told()
+    assert host.served() == "as-root"
+    assert machine.run("cat", "/proc/1/mountinfo") == mounts
+    as_owner = "{exec: [/usr/bin/test, -r, '{staged}/server.key', -a, '!', -w, /srv/syncret], user: www-data}"
+    check = "{exec: [/usr/sbin/nginx, -t, -q], view: mounted}"
+    host.delivery(text=shown("root.yaml").replace(check, as_owner))
+    host.put(*host.pair("by-owner"))
+    until(lambda: host.served() == "by-owner", "agreed to by the owner of the files")
+    host.delivery(
+        text=shown("root.yaml").replace(
+            "signal: {signal: SIGHUP, pidFile: /run/nginx.pid}", "unit: nginx.service"
+        )
+    )
+    host.put(*host.pair("by-systemd"))
+    until(lambda: host.served() == "by-systemd", "reloaded without a rule")
 
 
 def test_after_a_kill_the_next_start_ends_what_was_begun(host: Host) -> None:

@@ -92,12 +92,6 @@ def test_what_is_right_is_accepted(document: Document) -> None:
         ),
         pytest.param(delivery(maxStale="1h"), "spec.maxStale", id="stale"),
         pytest.param(
-            delivery(check={"exec": ["/usr/bin/true"], "view": "mounted"}), "spec.check.view", id="mounted"
-        ),
-        pytest.param(
-            delivery(check={"exec": ["/usr/bin/true"], "user": "nginx"}), "spec.check.user", id="user"
-        ),
-        pytest.param(
             delivery(reload={"signal": {"signal": "SIGHUP", "container": "/run/id"}}),
             "spec.reload.signal.container",
             id="container",

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import pwd
 import select
 import signal
 import sys
@@ -53,7 +54,13 @@ async def test_a_command_gets_a_clean_environment(monkeypatch: pytest.MonkeyPatc
     found = json.loads((await run(sys.executable, "-c", REPORT)).output)
     assert found.pop("fds") == ["0", "1", "2", "3"]
     assert found == {
-        "env": {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", "SYNCRET_PHASE": "Checking"},
+        "env": {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            "HOME": pwd.getpwuid(os.geteuid()).pw_dir,
+            "USER": pwd.getpwuid(os.geteuid()).pw_name,
+            "SYNCRET_PHASE": "Checking",
+        },
         "cwd": "/",
         "umask": 0o077,
         "core": [0, 0],

@@ -200,3 +200,25 @@ def test_an_unknown_owner_is_named(folder: Path) -> None:
     targets_of_nobody = [replace(each, owner="no-such-user") for each in wanted(folder, 1)]
     with pytest.raises(Refused, match="there is no user no-such-user on this host"):
         HostTargets(targets_of_nobody).stage(Row())
+
+
+@pytest.mark.parametrize(
+    ("owner", "group", "problem", "hint"),
+    [
+        pytest.param("12345", "", "to user 12345", "deliver-as-root.conf", id="user"),
+        pytest.param("", "12345", "to group 12345", "SupplementaryGroups=12345", id="group"),
+        pytest.param(str(os.geteuid()), "12345", "to group 12345", "Suppl", id="its own user, another group"),
+    ],
+)
+def test_files_that_may_not_be_given_away_are_told_with_the_remedy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, owner: str, group: str, problem: str, hint: str
+) -> None:
+    def denied(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "fchown", denied)
+    host = HostTargets([replace(wanted(folder, 1)[0], owner=owner, group=group)], fsync=False)
+    with pytest.raises(Refused, match=f"the daemon has no right to give files {problem}") as refused:
+        host.stage(begin(Row(), Wanted(set="new"), 1))
+    assert hint in refused.value.hint
+    assert list(folder.iterdir()) == []

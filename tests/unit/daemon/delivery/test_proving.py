@@ -147,9 +147,9 @@ async def test_it_must_hold_for_as_long_as_is_asked(monkeypatch: pytest.MonkeyPa
 async def test_a_check_by_a_unit_agrees_or_not() -> None:
     units = FakeUnits()
     step = msgspec.convert({"unit": "check.service"}, DeliveryCheck)
-    assert (await check(step, units, staged=[], variables={}, values=())).outcome is Outcome.DONE
+    assert (await check(step, units, views=[], variables={}, values=())).outcome is Outcome.DONE
     units.check = Outcome.FAILED
-    assert (await check(step, units, staged=[], variables={}, values=())).outcome is Outcome.FAILED
+    assert (await check(step, units, views=[], variables={}, values=())).outcome is Outcome.FAILED
 
 
 @pytest.mark.slow
@@ -158,11 +158,11 @@ async def test_a_program_as_check_gets_the_staged_set(tmp_path: Path) -> None:
     staged.mkdir()
     step = msgspec.convert({"exec": ["/usr/bin/test", "-d", "{staged:1}"]}, DeliveryCheck)
     assert (
-        await check(step, FakeUnits(), staged=[str(staged)], variables={}, values=())
+        await check(step, FakeUnits(), views=[(str(staged), "/srv/live")], variables={}, values=())
     ).outcome is Outcome.DONE
     staged.rmdir()
     assert (
-        await check(step, FakeUnits(), staged=[str(staged)], variables={}, values=())
+        await check(step, FakeUnits(), views=[(str(staged), "/srv/live")], variables={}, values=())
     ).outcome is Outcome.FAILED
 
 
@@ -172,4 +172,4 @@ async def test_a_check_that_others_can_write_is_refused(tmp_path: Path) -> None:
     script.chmod(0o757)
     step = msgspec.convert({"exec": [str(script)]}, DeliveryCheck)
     with pytest.raises(Refused, match="is writable by everybody"):
-        await check(step, FakeUnits(), staged=["/srv/staged"], variables={}, values=())
+        await check(step, FakeUnits(), views=[("/srv/staged", "/srv/live")], variables={}, values=())
