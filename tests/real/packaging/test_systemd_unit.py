@@ -62,6 +62,14 @@ def test_systemd_understands_the_root_profile(unit: Path, tmp_path: Path) -> Non
     assert lists["CapabilityBoundingSet"] == lists["AmbientCapabilities"]
 
 
+def test_systemd_understands_the_helper_of_a_unit(tmp_path: Path) -> None:
+    for ending in ("path", "service"):
+        text = UNIT.with_name(f"syncret-reload@.{ending}").read_text()
+        (tmp_path / f"syncret-reload@nginx.service.{ending}").write_text(text)
+    found = analyze("verify", "--man=no", "--recursive-errors=no", *sorted(tmp_path.iterdir()))
+    assert (found.returncode, found.stderr.strip()) == (0, "")
+
+
 @pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="needs systemd-sysusers")
 def test_the_user_can_be_made() -> None:
     made = subprocess.run(

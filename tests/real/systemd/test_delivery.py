@@ -182,6 +182,32 @@ def test_a_reload_that_only_pretends_is_found_by_the_certificate_and_rolled_back
         host.machine.run("systemctl", "daemon-reload")
 
 
+def test_without_polkit_the_helpers_of_its_units_carry_requests_out(host: Host) -> None:
+    machine = host.machine
+    rule = machine.path("/etc/polkit-1/rules.d/50-syncret.rules")
+    text = rule.read_text()
+    rule.unlink()
+    [enable] = [block.text for block in blocks(GUIDE, "console") if block.title == "without polkit"]
+    helpers = ("syncret-reload@nginx.service.path", "syncret-reload@nginx-check.service.path")
+    try:
+        machine.run("sh", "-euc", enable.replace("# ", ""))
+        for number in range(3):
+            host.put(*host.pair(f"helped-{number}"))
+            until(lambda number=number: host.served() == f"helped-{number}", f"pair {number} is served")  # type: ignore[misc]
+        host.put(host.pair("one")[0], host.pair("other")[1])
+        until(lambda: host.ready("CheckFailed"), "the check ran, and did not agree")
+        assert host.served() == "helped-2"
+        machine.run("sh", "-c", "rm -rf /run/syncret/reload; ln -s /etc/systemd/system /run/syncret/reload")
+        until(
+            lambda: machine.property(helpers[1].replace(".path", ".service"), "Result") != "success", "held"
+        )
+        assert machine.path("/etc/systemd/system/nginx-check.service").exists(), "no link leads root astray"
+    finally:
+        machine.run("systemctl", "disable", "--now", *helpers)
+        machine.run("rm", "-rf", "/run/syncret/reload")
+        rule.write_text(text)
+
+
 @pytest.fixture
 def root_profile(host: Host) -> Iterator[Host]:
     """The service as root, as the guide says, on a host without a rule of polkit."""

@@ -129,7 +129,10 @@ async def test_nobody_of_that_name_is_told(tmp_path: Path) -> None:
 def test_without_the_rights_both_are_refused_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, fields: dict[str, str], field: str
 ) -> None:
-    monkeypatch.setattr(allowed, "may", lambda _what: False)
+    def denied(_what: str) -> bool:
+        return False
+
+    monkeypatch.setattr(allowed, "may", denied)
     with pytest.raises(Refused, match=field) as refused:
         check_rights(step("/usr/bin/true", **fields))
     assert "deliver-as-root.conf" in refused.value.hint

@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.core.delivery.timing import StartLimit
+from syncret.daemon.delivery import helper
+from syncret.daemon.delivery.commands import CommandResult
 from syncret.daemon.delivery.units import Action, SystemctlUnits, UnitState, seconds
 
 pytestmark = pytest.mark.slow  # each test starts processes
@@ -168,6 +170,32 @@ async def test_a_request_that_is_not_met_says_why(
     systemctl.answers(SHOWN, said, 1)
     told = await systemctl.units.tell("app.service", "reload", timeout=30)
     assert (told.outcome, told.message) == (outcome, message)
+
+
+@pytest.mark.parametrize(
+    ("action", "does", "asked"),
+    [
+        pytest.param("reload", "VERB=reload", True, id="reload"),
+        pytest.param("restart", "VERB=restart", True, id="restart"),
+        pytest.param("restart", "VERB=reload", False, id="the helper does something else"),
+        pytest.param("reload", "", False, id="there is no helper"),
+    ],
+)
+async def test_where_it_is_not_allowed_the_helper_of_the_unit_is_asked(
+    systemctl: Systemctl, monkeypatch: pytest.MonkeyPatch, action: Action, does: str, *, asked: bool
+) -> None:
+    seen: list[str] = []
+
+    async def ask(unit: str, _seconds: float) -> CommandResult:
+        seen.append(unit)
+        return CommandResult(code=0, output="")
+
+    monkeypatch.setattr(helper, "ask", ask)
+    systemctl.answers(f"{SHOWN}{does}\n" if does else SHOWN, "Interactive authentication required.", 1)
+    told = await systemctl.units.tell("app.service", action, timeout=30)
+    assert told.outcome is (Outcome.DONE if asked else Outcome.NOT_ASKED)
+    assert seen == ["app.service"] * asked
+    assert "show syncret-reload@app.service.path" in systemctl.calls
 
 
 async def test_a_reload_of_somebody_else_is_waited_for_and_never_joined(systemctl: Systemctl) -> None:
