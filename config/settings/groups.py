@@ -262,7 +262,7 @@ class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 
     A namespace is a name in which `*` stands for any characters. Without kinds, all namespaced ones
-    are meant; otherwise just these, of which some may be cluster-scoped. A Delivery never is.
+    are meant; otherwise just these, of which some may be cluster-scoped. A Delivery has to be named, too.
 
     Example: {path: /srv/tenants/a, namespaces: [team-a]}
     """
@@ -274,5 +274,10 @@ class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ]
     """Namespaces of its objects; `*` stands for any characters. Example: [team-a, team-a-*]"""
     kinds: tuple[str, ...] = ()
-    """Kinds of its objects, cluster-scoped ones only if named; none: all others. Delivery never.
+    """Kinds of its objects, cluster-scoped ones and Delivery only if named; none: all others.
     Example: [ExternalSecret, SecretStore]"""
+    deliver_to: tuple[Annotated[str, Meta(pattern="^/")], ...] = ()
+    """Folders below which its Deliveries may write; none: nowhere. Example: [/srv/team-a]"""
+    units: tuple[Annotated[str, Meta(pattern=r"^[-_.:\\@*a-zA-Z0-9]+\.service$")], ...] = ()
+    """Units that its Deliveries may check with, reload and watch; they may name nothing else.
+    Example: [team-a-app.service]"""

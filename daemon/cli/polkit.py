@@ -5,15 +5,19 @@ import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from syncret.config.errors import ConfigError, Problem
-from syncret.config.manifests.loader import load
+from syncret.config.manifests.bound_folders import absolute, bounds_of, manifest_outside_bounds
+from syncret.config.manifests.loader import LoadedDocument, load
 from syncret.config.resources.delivery.delivery import Delivery
-from syncret.config.resources.kinds import DELIVERY
+from syncret.config.resources.kinds import DELIVERY, Kinds
 from syncret.config.schema.admission import admit
+from syncret.config.settings import BoundFolder, Settings
 from syncret.daemon.cli.exit_codes import FAILED, OK
 from syncret.daemon.cli.operator_files import in_file
+from syncret.daemon.cli.printing import print_problems
 from syncret.daemon.cli.settings import settings_with_manifests
 from syncret.daemon.core.delivery.polkit import ACTION, Right, collected, rights_of, rule
 from syncret.providers.registry import Registry
@@ -27,7 +31,7 @@ _SECONDS: Final = 30.0
 def export_polkit(options: Namespace) -> int:
     """Print the rule, or with `--check` whether polkit grants each right. Raises ConfigError."""
     given = Namespace(config=options.config, manifests=options.configuration)
-    rights = collected(_rights(settings_with_manifests(given).manifest_paths))
+    rights = collected(_rights(settings_with_manifests(given)))
     user = options.user or USER
     if options.check:
         return _check(rights, user)
@@ -35,19 +39,43 @@ def export_polkit(options: Namespace) -> int:
     return OK
 
 
-def _rights(paths: Iterable[str]) -> Iterator[tuple[Right, str]]:
-    """Of every Delivery. Raises ConfigError for one that would not be admitted, and what is no YAML."""
-    registry, wrong = Registry(), list[Problem]()
-    for loaded in load(paths):
-        problems = loaded.problems
-        if loaded.document is not None and loaded.document.get("kind") == DELIVERY.kind:
-            result = admit(loaded.document, registry)
-            problems = (*problems, *result.all_problems)
-            if isinstance(result.resource, Delivery) and result.accepted:
-                yield from rights_of(result.resource.ref, result.resource.spec)
-        wrong += [in_file(loaded.file, each.line, each) for each in loaded.located(problems) if each.fatal]
+def _rights(settings: Settings) -> Iterator[tuple[Right, str]]:
+    """Of every Delivery. Raises ConfigError for what the daemon would refuse.
+
+    What a tenant writes keeps nobody from the rights of others: it is told, and has none.
+    """
+    registry, wrong, of_tenants = Registry(), list[Problem](), list[tuple[str, Problem]]()
+    bound = absolute(settings.bound_folders)
+    for loaded in load(settings.manifest_paths):
+        folder = bounds_of(str(Path(loaded.file).absolute()), bound)
+        delivery, found = _delivery(loaded, folder, registry)
+        fatal = [each for each in loaded.located(found) if each.fatal]
+        if folder is not None:
+            of_tenants += [(loaded.file, each) for each in fatal]
+        else:
+            wrong += [in_file(loaded.file, each.line, each) for each in fatal]
+        if delivery is not None and not fatal:
+            yield from rights_of(delivery.ref, delivery.spec)
+    print_problems(sys.stderr, of_tenants)
     if wrong:
         raise ConfigError(wrong)
+
+
+def _delivery(
+    loaded: LoadedDocument, folder: BoundFolder | None, registry: Registry
+) -> tuple[Delivery | None, list[Problem]]:
+    """The Delivery of a document, if it is one, and what is wrong with it."""
+    document = loaded.document
+    if document is None or document.get("kind") != DELIVERY.kind:
+        return None, list(loaded.problems)
+    result = admit(document, registry)
+    found = [*loaded.problems, *result.all_problems]
+    if not isinstance(result.resource, Delivery):
+        return None, found
+    if folder is not None:
+        outside = manifest_outside_bounds(result.resource.ref, document, folder, Kinds(registry))
+        found += filter(None, [outside])
+    return result.resource, found
 
 
 def _check(rights: Mapping[Right, Iterable[str]], user: str) -> int:

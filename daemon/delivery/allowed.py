@@ -2,9 +2,12 @@
 
 from collections.abc import Collection
 
+from syncret.config.manifests.bound_deliveries import delivery_outside_bounds
+from syncret.config.manifests.bound_folders import bounds_of
 from syncret.config.resources.delivery.delivery import DeliverySpec
 from syncret.config.resources.delivery.rules import commands_of, overlap, places_of, unserved
 from syncret.config.resources.delivery.steps import DeliveryCheck
+from syncret.config.settings import BoundFolder
 from syncret.daemon.delivery.mounted import may
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.proving import other_user
@@ -23,8 +26,22 @@ def check_places(spec: DeliverySpec, reserved: Collection[str]) -> None:
                 raise Refused(f"{place.field}: {own} is a folder of syncret's own", "choose another path")
 
 
-def check_commands(spec: DeliverySpec, manifest: str | None, *, in_container: bool) -> None:
-    """Raise Refused unless nobody but root and us can have written what is run; `manifest` is its file."""
+def check_author(
+    spec: DeliverySpec, manifest: str | None, bound: Collection[BoundFolder], *, in_container: bool
+) -> None:
+    """Raise Refused unless whoever can write the manifest, a file, may have what it asks for.
+
+    In a bound folder that is what the settings say. Elsewhere it is everything, but for commands nobody but
+    root and the daemon may be able to write the file.
+    """
+    folder = None if manifest is None else bounds_of(manifest, bound)
+    if folder is not None:
+        problem = delivery_outside_bounds(spec, folder)
+        if problem is not None:
+            raise Refused(f"{problem.path}: {problem.message}", problem.hint)
+        return
+    if manifest is None and bound:
+        raise Refused("no file of this host defines the Delivery", "write a manifest")
     for field in commands_of(spec):
         if manifest is None:
             raise Refused(f"{field}: not run: no file of this host defines the Delivery", "write a manifest")

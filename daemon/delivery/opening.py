@@ -41,6 +41,7 @@ def _reconciler(
     dry: bool,
     took_step: "StepListener | None",
 ) -> Reconciler:
+    from syncret.config.manifests.bound_folders import absolute
     from syncret.daemon.core.delivery.step import ignore_step
     from syncret.daemon.delivery.reconciler import DeliveryReconciler, OnHost
 
@@ -50,6 +51,7 @@ def _reconciler(
         fsync=settings.fsync,
         rescan=settings.rescan_interval,
         reserved=tuple(str(Path(each).absolute()) for each in own if each),
+        bound=absolute(settings.bound_folders),
         once=once,
         dry=dry,
         in_container=in_container(),

@@ -11,6 +11,7 @@ from syncret.config.meta import Document, Metadata, ObjectRef
 from syncret.config.resources.delivery.delivery import Delivery, DeliverySpec
 from syncret.config.resources.delivery.rules import places_of
 from syncret.config.resources.kinds import CONFIG_MAP, DELIVERY, EXTERNAL_SECRET, SECRET
+from syncret.config.settings import BoundFolder
 from syncret.daemon.core.conditions import find
 from syncret.daemon.core.delivery.assemble import SourceMissing, Unfit, set_digest
 from syncret.daemon.core.delivery.claims import Claims
@@ -21,7 +22,7 @@ from syncret.daemon.core.delivery.saying import Say
 from syncret.daemon.core.delivery.step import StepListener, ignore_step
 from syncret.daemon.core.delivery.timing import Debounce
 from syncret.daemon.core.plan.actions import Action, LastError, Verb
-from syncret.daemon.delivery.allowed import check_commands, check_places, check_rights
+from syncret.daemon.delivery.allowed import check_author, check_places, check_rights
 from syncret.daemon.delivery.delivering import Delivering, boot_id
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.reading import wanted_targets
@@ -54,6 +55,8 @@ class OnHost(Struct, frozen=True, kw_only=True):
     """Seconds between two looks at what is live."""
     reserved: tuple[str, ...] = ()
     """Paths of our own: outputs, manifests, state."""
+    bound: tuple[BoundFolder, ...] = ()
+    """Folders of manifests whose authors may only have what the settings say."""
     once: bool = False
     """Whether this is one pass: nothing waits for more changes."""
     dry: bool = False
@@ -303,7 +306,8 @@ class DeliveryReconciler:
             path, other = taken
             raise Refused(f"{path}: also delivered by {other.kind}/{other.name}", "one path, one Delivery")
         manifest = self._context.home.manifest_of(ref)
-        check_commands(spec, manifest and manifest.file, in_container=self._host.in_container)
+        file, host = None if manifest is None else manifest.file, self._host
+        check_author(spec, file, host.bound, in_container=host.in_container)
         if not self._host.dry:  # whoever plans has other rights
             check_rights(spec.check)
 

@@ -9,10 +9,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from msgspec import structs
-
 from syncret.config.errors import Problem, Severity
-from syncret.config.manifests.bound_folders import bounds_of, manifest_outside_bounds
+from syncret.config.manifests.bound_folders import absolute, bounds_of, manifest_outside_bounds
 from syncret.config.manifests.loader import LoadedDocument, load
 from syncret.config.manifests.references import missing_references
 from syncret.config.meta import Document, ObjectRef, member, ref_of
@@ -72,7 +70,7 @@ def validate_files(loaded: Sequence[LoadedDocument], settings: Settings) -> list
     """The problems of every document; references are looked up among all of them."""
     registry = Registry()
     rules, kinds = Rules.of(settings, os.environ), Kinds(registry)
-    bound = [structs.replace(each, path=_absolute(each.path)) for each in settings.bound_folders]
+    bound = absolute(settings.bound_folders)
     results = [
         AdmissionResult() if each.document is None else admit(each.document, registry) for each in loaded
     ]

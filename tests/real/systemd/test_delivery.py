@@ -198,7 +198,10 @@ def test_without_polkit_the_helpers_of_its_units_carry_requests_out(host: Host) 
         until(lambda: host.ready("CheckFailed"), "the check ran, and did not agree")
         assert host.served() == "helped-2"
         machine.run("sh", "-c", "rm -rf /run/syncret/reload; ln -s /etc/systemd/system /run/syncret/reload")
-        until(lambda: "Failed with result" in machine.journal("syncret-reload@nginx-check.service"), "held")
+        until(
+            lambda: "Failed with result" in machine.journal("syncret-reload@nginx-check.service.service"),
+            "held",
+        )
         assert machine.path("/etc/systemd/system/nginx-check.service").exists(), "no link leads root astray"
     finally:
         machine.run("systemctl", "disable", "--now", *helpers)

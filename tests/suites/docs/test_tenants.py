@@ -50,6 +50,26 @@ async def test_the_settings_of_the_page_let_each_team_have_its_files(host: Path)
     assert named.removeprefix("LoadCredential=password:/run/syncret/secrets/") in FILES
 
 
+async def test_a_team_delivers_to_its_own_folder_and_nowhere_else(host: Path) -> None:
+    [_, bounds] = [block.text for block in PAGE if block.text.startswith("# /etc/syncret/syncret.yaml")]
+    (host / "syncret.yaml").write_text(
+        bounds.replace("manifests:\n", f"manifests:\n  - {host}/etc/syncret/manifests\n").replace(
+            "/srv", f"{host}/srv"
+        )
+    )
+    team, app = host / "srv/syncret/team-a", _block("yaml", "/srv/syncret/team-a/app.yaml").text
+    (team / "app.yaml").write_text(app.partition("  reload:")[0].replace("/srv", f"{host}/srv"))
+    elsewhere = app.replace("name: app", "name: elsewhere").replace("/srv/team-a/files", f"{host}/srv/other")
+    (team / "elsewhere.yaml").write_text(elsewhere)
+    flags = [LayerValue("test", "outputDir", str(host / "out")), LayerValue("test", "stateFile", "")]
+    result = await one_pass(load_settings(host / "syncret.yaml", {}, flags), Registry())
+    assert [each.problem.message for each in result.problems] == [
+        f"{team} may not deliver to {host}/srv/other/database"
+    ]
+    assert files(host / "srv/team-a/files").keys() == {"database/user", "database/password"}
+    assert files(host / "srv/other") == {}
+
+
 @pytest.mark.slow
 def test_what_is_refused_is_said_as_on_the_page(host: Path) -> None:
     with daemon(host, None, "--config", host / "syncret.yaml") as process:

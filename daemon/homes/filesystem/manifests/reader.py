@@ -13,7 +13,7 @@ import msgspec
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem, Severity
-from syncret.config.manifests.bound_folders import TARGET, manifest_outside_bounds
+from syncret.config.manifests.bound_folders import manifest_outside_bounds, outside_bounds
 from syncret.config.manifests.loader import SUFFIXES, LoadedDocument, load_bytes, special_file_name
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_object, ref_of, shared
 from syncret.config.resources.exporting import has_exports
@@ -157,7 +157,7 @@ class Content(NamedTuple):
 class FileContent(msgspec.Struct, frozen=True):
     """What one file says. `refused` names documents that are wrong; some documents have not even a name.
 
-    `outside` are those of the refused ones that would write what the author may not define.
+    `outside` are those of the refused ones that would do what the author may not.
     """
 
     manifests: Sequence[Manifest] = ()
@@ -289,7 +289,7 @@ class ManifestReader:
                 problem := manifest_outside_bounds(named, loaded.document or {}, folder, self.kinds)
             ):
                 problems.add(loaded, [problem], RefusalReason.BOUNDS, named)
-                if problem.path == TARGET:
+                if outside_bounds(named, folder) is None:
                     refused.add(named)
                     outside.add(named)
             elif any(problem.fatal for problem in loaded.problems):

@@ -91,8 +91,9 @@ def test_what_is_within_the_bounds(folder: BoundFolder, ref: ObjectRef) -> None:
         pytest.param(
             bound("team-a"),
             ObjectRef("syncret.dev", "Delivery", "team-a", "x"),
-            "kind: /tenants/a may not define a Delivery, which writes files and runs programs here "
-            "(define it elsewhere)",
+            "kind: /tenants/a may not define a Delivery, which writes files of this host "
+            "(define it elsewhere; the setting manifests would have to name the kind, with deliverTo and "
+            "units)",
             id="delivery",
         ),
     ],

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.kinds import DELIVERY
+from syncret.config.settings import BoundFolder
 from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.core.delivery.step import Step
@@ -96,6 +97,7 @@ class World:
         self.events: list[tuple[str, str]] = []
         self.steps: list[Step] = []
         self.keep_state = False
+        self.bound: tuple[BoundFolder, ...] = ()
         self.manifests.mkdir(mode=0o755)
         self.srv.mkdir(mode=0o755)
         self.home: HostHome
@@ -108,7 +110,8 @@ class World:
         """One life of a daemon."""
         registry, clock, seen = Registry(), Clock(), Recorder()
         chosen = HostSettings(
-            manifests=[str(self.manifests)],
+            manifests=[str(self.manifests), *(each.path for each in self.bound)],
+            bound=self.bound,
             state_file=str(self.state) if self.keep_state else None,
             output=OutputSettings(fsync=False),
             debounce=0.0,
@@ -125,6 +128,7 @@ class World:
             host = OnHost(
                 key=home.digest_key,
                 fsync=False,
+                bound=self.bound,
                 once=once,
                 dry=dry,
                 in_container=in_container,

@@ -250,6 +250,22 @@ def test_manifests_of_a_rule_are_named_by_settings_too(
     assert '"nginx.service reload"' in text
 
 
+def test_what_a_tenant_may_not_ask_for_is_told_and_is_no_part_of_the_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "web.yaml").write_text(guide("web.yaml"))
+    (tmp_path / "team-a").mkdir()
+    theirs = guide("web.yaml").replace("name: web", "name: theirs, namespace: team-a")
+    (tmp_path / "team-a" / "theirs.yaml").write_text(theirs.replace("nginx.service", "sshd.service"))
+    (tmp_path / "settings.yaml").write_text(
+        f"manifests: [{tmp_path / 'web.yaml'}, {{path: {tmp_path / 'team-a'}, namespaces: [team-a], "
+        "kinds: [Delivery], deliverTo: [/srv/syncret], units: [nginx-check.service]}]\n"
+    )
+    code, text, error = run(capsys, "polkit", "--config", str(tmp_path / "settings.yaml"))
+    assert (code, text) == (0, guide("/etc/polkit-1/rules.d/50-syncret.rules"))
+    assert "theirs.yaml:8: error: spec.reload.unit: sshd.service is not a unit of" in error
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
