@@ -18,6 +18,9 @@ _UNITS: Final = {
     "h": 3_600_000_000_000,
 }
 _SECOND: Final = _UNITS["s"]
+_COARSE: Final = ((86400, "d"), (3600, "h"), (60, "m"))
+_TWICE: Final = 2
+"""A coarse unit is used from two of it on: 90s, then 2m; 47h, then 2d."""
 _MAX: Final = 2**63 - 1
 _DIGITS: Final = 19
 _PRECISION: Final = 18
@@ -65,6 +68,14 @@ def parse_nanoseconds(text: str) -> int:
 def parse_duration(text: str) -> float:
     """The duration in seconds. Raises DurationError where `time.ParseDuration` fails."""
     return parse_nanoseconds(text) / _SECOND
+
+
+def span(seconds: float) -> str:
+    """A span of time in one unit: 90s, 5m, 26h, 3d."""
+    for size, unit in _COARSE:
+        if seconds >= _TWICE * size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(seconds)}s"
 
 
 def format_duration(seconds: float) -> str:

@@ -47,7 +47,8 @@ from syncret.daemon.trusted_ca import trusted_ca
 from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 
-if TYPE_CHECKING:  # a daemon without resources that export needs none of them
+if TYPE_CHECKING:  # a daemon without resources that export needs none of them, nor one without a cache
+    from syncret.daemon.cache.cache import OfflineCache
     from syncret.daemon.engine.exports.opening import Exports
     from syncret.providers.secret_apis import SecretApis
 
@@ -77,6 +78,7 @@ class EngineOverrides(Struct, frozen=True, kw_only=True):
     """Gives the generator to use in the place of the one that was named."""
     deliveries: Callable[[ReconcilerContext], Reconciler] | None = None
     """Makes what carries out Deliveries once there is one; None: this is no host."""
+    cache: "OfflineCache | None" = None
 
 
 @asynccontextmanager
@@ -136,6 +138,8 @@ async def run_engine(
             ),
             wake=lambda ref: engine.refresh(ref, asked=False),
             refresh=lambda ref: engine.refresh(ref),  # noqa: PLW0108  # as above
+            is_live=lambda ref: engine.is_live(ref),  # noqa: PLW0108  # as above
+            cache=hooks.cache,
         )
         engine = Engine(
             home,

@@ -8,7 +8,7 @@ import asyncio
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import structlog
 
@@ -37,6 +37,9 @@ from syncret.daemon.ops.view import Service, View
 from syncret.daemon.process import trim_memory
 from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry
+
+if TYPE_CHECKING:  # few hosts have one
+    from syncret.daemon.cache.opening import Opened
 
 STATUS_EVERY: Final = 10.0
 log = structlog.get_logger()
@@ -127,6 +130,7 @@ class Supervisor:
         async with AsyncExitStack() as stack:
             # first: a daemon that cannot listen must not have written anything when it exits
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
+            offline = await _opened_cache(stack, settings, clock)
             home = await stack.enter_async_context(
                 open_home(
                     settings,
@@ -136,6 +140,7 @@ class Supervisor:
                     on_removed=recorder.output_removed,
                     on_deleted=log_deletion,
                     stats=cluster,
+                    cache=None if offline is None else offline.cache,
                 )
             )
             if cluster is not None:
@@ -151,6 +156,7 @@ class Supervisor:
                 applied=recorder.applied,
                 held=held,
                 deliveries=deliveries_of(settings, digest_key(home), took_step=metrics.took_step),
+                cache=None if offline is None else offline.cache,
             )
             running = await stack.enter_async_context(
                 run_engine(home, registry=self._registry, settings=settings, clock=clock, hooks=hooks)
@@ -209,9 +215,11 @@ class Supervisor:
             await asyncio.sleep(self._notifier.watchdog / 2)
 
     async def _notify_status(self, view: View) -> None:
+        await view.running.engine.delivered.wait()
+        self._notifier.ready(_status_line(view))
         await view.running.engine.first_pass.wait()
         trim_memory()
-        self._notifier.ready(_status_line(view))
+        self._notifier.status(_status_line(view))
         if self._progress is not None:
             self._progress.clear()
         if self._announce is not None:
@@ -220,6 +228,15 @@ class Supervisor:
         while True:
             await asyncio.sleep(STATUS_EVERY)
             self._notifier.status(_status_line(view))
+
+
+async def _opened_cache(stack: AsyncExitStack, settings: Settings, clock: Clock) -> "Opened | None":
+    """The offline cache of a host; None where none is wanted."""
+    if settings.kubernetes or not settings.cache.key:
+        return None
+    from syncret.daemon.cache.opening import open_cache  # few have one
+
+    return await stack.enter_async_context(open_cache(settings, clock.now))
 
 
 def _observing(settings: Settings, cluster: ClusterStats | None) -> Callable[[], str]:

@@ -12,6 +12,7 @@ from syncret.config.settings.groups import (
     LABEL_SELECTOR,
     MOUNTED_FILES,
     BoundFolder,
+    Cache,
     Count,
     CountOrNone,
     Egress,
@@ -37,6 +38,7 @@ __all__ = [
     "IN_CLUSTER",
     "MOUNTED_FILES",
     "BoundFolder",
+    "Cache",
     "Egress",
     "Exports",
     "Group",
@@ -138,6 +140,7 @@ class Settings(Group, frozen=True):
     """Group of what is written, by name or number; empty: the daemon's own. Example: app"""
     fsync: bool = True
     """Wait until files are on the disk before they count as written."""
+    cache: Cache = Cache()
     rescan_interval: Seconds = 45.0
     """How often folders are scanned even if no change was reported. Example: 5m"""
     deletion_grace: Seconds = 60.0

@@ -258,6 +258,25 @@ class TemplateDelimiters(Group, frozen=True):
         return self.left, self.right
 
 
+class Cache(Group, frozen=True):
+    """The offline cache of a host: an encrypted file beside the state, with what was delivered and read."""
+
+    key: Annotated[str, Meta(pattern=r"^(credential:[-_A-Za-z0-9]+|file:/.+)?$")] = ""
+    """Where its key is: credential:NAME, of systemd and without a dot, or file:/PATH; empty: there is no
+    cache.
+    Example: credential:cache-key"""
+    max_bytes: Annotated[int, Meta(ge=2**20)] = 64 * 2**20
+    """Bytes of values that it holds at most; the oldest go first. Example: 16777216"""
+    max_entries: Count = 20_000
+    """Outputs and answers that it holds at most; the oldest go first. Example: 5000"""
+    max_age: Annotated[float, Meta(ge=60, extra={"form": "duration"})] = 30 * 86400.0
+    """How long what its store did not confirm is kept. Example: 168h"""
+    no_stale_after: Seconds = 0.0
+    """How old values may be that their store cannot confirm: then they are withdrawn, and what was delivered
+    of them; 0: they stay.
+    Example: 24h"""
+
+
 class BoundFolder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """A file or folder of manifests whose author may only define objects of these namespaces and kinds.
 

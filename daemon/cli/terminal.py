@@ -7,6 +7,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Final, Self, TextIO
 
+from syncret.config.durations import span
 from syncret.config.visible import has_colours, has_cursor, printable
 from syncret.daemon.cli.text_width import width_of, wrap
 
@@ -16,10 +17,6 @@ NARROWEST: Final = 30
 
 EVERY: Final = 0.1
 """Seconds between two updates of the progress line."""
-
-_UNITS: Final = ((86400, "d"), (3600, "h"), (60, "m"))
-_TWICE: Final = 2
-"""A unit is used from two of it on: 90s, then 2m; 47h, then 2d."""
 
 
 class Progress:
@@ -100,14 +97,6 @@ def print_text(stream: TextIO, text: str, first: str = "", rest: str = "  ") -> 
 def print_error(error: object, hint: str = "") -> None:
     """Print what keeps a command from its work on stderr, with its remedy."""
     print_text(sys.stderr, printable(f"syncret: {error}" + (f" ({hint})" if hint else "")))
-
-
-def span(seconds: float) -> str:
-    """A span of time in one unit: 90s, 5m, 26h, 3d."""
-    for size, unit in _UNITS:
-        if seconds >= _TWICE * size:
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(seconds)}s"
 
 
 def age(moment: str | None, now: float) -> str:

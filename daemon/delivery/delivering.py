@@ -224,6 +224,7 @@ class Delivering:
 
     async def begin_turn(self, attempt: Attempt | None) -> None:
         """As `Member` says."""
+        self._context.is_live(self.ref)
         await self._guarded(self.save(turn(self.row, attempt if self.steps.reload else None, self.steps)))
 
     async def tell(self, *, revive: bool = False) -> Told:

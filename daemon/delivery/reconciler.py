@@ -222,7 +222,7 @@ class DeliveryReconciler:
     def _change(self, run: Delivering, digest: str, now: float, *, is_asked: bool) -> Change:
         spec = run.spec
         quiet, at_most = parse_duration(spec.debounce.quiet), parse_duration(spec.debounce.at_most)
-        at_once = self._host.once or is_asked or not run.row.generation
+        at_once = self._host.once or is_asked or not (run.row.generation and run.live_files())
         return Change(
             set=digest,
             first=now,

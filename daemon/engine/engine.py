@@ -94,7 +94,9 @@ class Engine:
             others=others,
         )
         self.add_listener = self._waker.add_listener
-        self.synced, self.first_pass = self._waker.synced, self._waker.first_pass
+        first = self._waker.first_pass
+        self.synced, self.first_pass, self.delivered = first.synced, first.complete, first.delivered
+        self.is_live = first.is_live
         self._retry = rules_of(settings)
         self._gate = WriteGate(
             settings.api_writes or home.writes_at_once, on_wait=self._observer.write_waited

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from syncret.config.meta import GroupKind, ObjectRef
 from syncret.config.resources.kinds import role_of
+from syncret.daemon.engine.first_pass import FirstPass, is_delivery
 from syncret.daemon.engine.inventory import Change, Inventory
 from syncret.daemon.engine.observer import Observer
 from syncret.daemon.engine.queue.fair_queue import Lanes, lanes_of
@@ -115,10 +116,7 @@ class Waker:
 
         `reconcilers` grow by those of `others`, for kinds that are known once an object of them is met.
         """
-        self.synced = asyncio.Event()
-        """Set once every object that existed at the start has been queued."""
-        self.first_pass = asyncio.Event()
-        """Set once every one of these has been run to a decision."""
+        self.first_pass = FirstPass(observer.first_pass)
         self._home = home
         self._owns = home.owns
         self._reconcilers = reconcilers
@@ -142,12 +140,10 @@ class Waker:
         self._lanes: dict[ObjectRef, Lanes] = {}
         self._not_ours: set[ObjectRef] = set()
         """Objects that other replicas own: known here, as dependencies are, and not run."""
-        self._first: set[ObjectRef] = set()
         self._backlog: deque[Iterator[None]] = deque()
         """Objects still to be woken, where there are too many of them for one turn of the loop."""
         self._has_backlog = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._begin = self._loop.time()
 
     @property
     def has_backlog(self) -> bool:
@@ -225,9 +221,7 @@ class Waker:
 
     def is_decided(self, ref: ObjectRef) -> None:
         """The object has been run to a decision: it counts for the first pass."""
-        if not self.first_pass.is_set():
-            self._first.discard(ref)
-            self._complete_first_pass()
+        self.first_pass.is_decided(ref)
 
     def forget(self, ref: ObjectRef) -> None:
         """The object is gone, and its last run is over."""
@@ -365,16 +359,16 @@ class Waker:
         alone: list[ObjectRef] = []
         for ref in refs:
             if self.is_ours(ref):
-                self._first.add(ref)
-            if self._inventory.has_dependents(ref) and self._inventory.dependents(ref):
+                self.first_pass.expect(ref)
+            waited_for = self._inventory.has_dependents(ref) and self._inventory.dependents(ref)
+            if waited_for or is_delivery(ref):
                 self.wake(ref, urgent=True, since=since)
             else:
                 alone.append(ref)
             yield
         yield from self._wake_each(alone, since)
-        self._observer.listed(len(self._first))
-        self.synced.set()
-        self._complete_first_pass()
+        self._observer.listed(len(self.first_pass))
+        self.first_pass.all_known()
 
     def _notify(self, listener: ObjectRef, version: "_Version", *, urgent: bool) -> None:
         """Run the listener for a version of an object; if it is running now, once that has ended.
@@ -386,9 +380,3 @@ class Waker:
             during.append(version)
         elif self._has_started and version.wakes():  # else its first run is still to come
             self.wake(listener, urgent=urgent, since=version.since, asked=version.is_own)
-
-    def _complete_first_pass(self) -> None:
-        if self.synced.is_set() and not self._first:
-            self._first.clear()  # an empty set keeps room for as many as there were
-            self.first_pass.set()
-            self._observer.first_pass(self._loop.time() - self._begin)

@@ -14,6 +14,7 @@ from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.providers.registry import Registry
 
 if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.cache.cache import OfflineCache
     from syncret.daemon.release.hosted import HostedRelease
 
 
@@ -26,17 +27,20 @@ def open_home(
     on_removed: Callable[[ObjectRef, Document], None] | None = None,
     on_deleted: Callable[[ObjectRef], None] | None = None,
     stats: ClusterStats | None = None,
+    cache: "OfflineCache | None" = None,
 ) -> AbstractAsyncContextManager[Home]:
     """The home of a daemon. Raises ConfigError; opening it raises HomeUnusable.
 
     `on_removed` hears of written files that go, `on_deleted` of all objects that do; of a cluster, what
-    happens between it and its API server is counted in `stats`.
+    happens between it and its API server is counted in `stats`. Of a host, outputs whose files are missing
+    at the start are put back from the `cache`.
     """
     if not settings.kubernetes:
         from syncret.daemon.homes.filesystem.opening import host_home  # each home imports much of its own
 
         home = host_home(settings, registry, now=now, on_problems=on_problems, on_removed=on_removed)
         home.on_deleted = on_deleted
+        home.cache = cache
         return home
     if settings.is_sidecar:
         from syncret.daemon.homes.sidecar.opening import sidecar_home  # as above

@@ -6,11 +6,12 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from syncret.config.durations import span
 from syncret.config.visible import printable
 from syncret.daemon.cli.columns import VERDICTS, Column, Row, Verdict, print_table
 from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request
 from syncret.daemon.cli.exit_codes import FAILED, OK
-from syncret.daemon.cli.terminal import Style, age, print_text, span, time_until
+from syncret.daemon.cli.terminal import Style, age, print_text, time_until
 
 COLUMNS: Final = (
     Column("KIND"),

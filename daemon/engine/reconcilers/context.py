@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from sys import intern
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 from msgspec import Struct, field
@@ -22,6 +22,9 @@ from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.templates import Templates
 from syncret.daemon.homes.contract import Home, ObjectReader, StoredObject, WatchEvent, WatchEventType
 from syncret.providers.contract import Generator
+
+if TYPE_CHECKING:  # few hosts have one
+    from syncret.daemon.cache.cache import OfflineCache
 
 
 class EventRecorder(Protocol):
@@ -291,6 +294,11 @@ def ignore_action(run: ObjectRef, action: Action) -> None:
     del run, action
 
 
+def ignore_object(ref: ObjectRef) -> None:
+    """Do nothing: the default of `is_live`."""
+    del ref
+
+
 class ReconcilerContext(Struct, frozen=True, kw_only=True):
     """The parts of the engine that reconcilers use. None of them is global: a test builds its own."""
 
@@ -305,6 +313,8 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     """Runs an object that waits for something that no watch event announces."""
     refresh: Callable[[ObjectRef], object]
     """Runs an object on behalf of an operator."""
+    is_live: Callable[[ObjectRef], object] = ignore_object
+    """Tells that what a Delivery delivers can be read now."""
     templates: Templates
     applied: Callable[[ObjectRef, Action], object] = ignore_action
     """Called for each write that changed something, with the object of the run."""
@@ -314,6 +324,8 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     owned_secrets: OwnedSecrets = field(default_factory=OwnedSecrets)
     push_index: PushIndex = field(default_factory=PushIndex)
     settled: SettledTargets = field(default_factory=SettledTargets)
+    cache: "OfflineCache | None" = None
+    """What was delivered and read, for a time without stores; None: there is no cache."""
 
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""

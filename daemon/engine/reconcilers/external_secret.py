@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -10,8 +10,16 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, generator_ref, role_of, store_ref
 from syncret.daemon.core import needs
+from syncret.daemon.core.conditions import seconds
 from syncret.daemon.core.needs import Answer, Need
-from syncret.daemon.core.plan.external_secret.decide import Plan, decide, not_decided, report
+from syncret.daemon.core.plan.external_secret.decide import (
+    Plan,
+    decide,
+    from_cache,
+    not_decided,
+    report,
+    withdrawal,
+)
 from syncret.daemon.core.plan.external_secret.next_step import (
     FINALIZER,
     AddFinalizer,
@@ -47,6 +55,9 @@ from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import Conflict, Forbidden, StoredObject
 from syncret.providers.errors import SyncError, Unavailable, bare
 from syncret.providers.work import Work
+
+if TYPE_CHECKING:  # few hosts have a cache
+    from syncret.daemon.engine.reconcilers.caching import Caching, Judged
 
 MOST_DECISIONS: Final = 6
 """How often one run decides on the values that it fetched, while others keep changing the target."""
@@ -95,6 +106,15 @@ class ExternalSecretReconciler:
         return outcome
 
 
+def _caching_of(context: ReconcilerContext, resource: ExternalSecret, target: ObjectRef) -> "Caching | None":
+    """The offline cache, for one run; None if there is none."""
+    if context.cache is None:
+        return None
+    from syncret.daemon.engine.reconcilers.caching import Caching  # few have one
+
+    return Caching(context, context.cache, resource, target)
+
+
 class _Run:
     """One run of one ExternalSecret."""
 
@@ -106,6 +126,7 @@ class _Run:
         self._request = context.memory.refresh_request(stored.ref)
         self._work = context.sessions.threads.sync()
         self.target = form_of(self._resource).ref(self._resource)
+        self._caching = _caching_of(context, self._resource, self.target)
 
     async def reconcile(self) -> Outcome:
         """Do one step after the other, until one says how the run ends."""
@@ -123,6 +144,7 @@ class _Run:
             case Conclude(verdict=verdict):
                 return await self._publish(Plan(verdict=verdict), None)
             case Sleep(next_due=due):
+                await self._keep_unless_known()
                 return Outcome(due)
             case Wait():
                 return Outcome(pending=True)
@@ -184,7 +206,7 @@ class _Run:
                 for each in needs.generators(spec)
             },
             namespace_labels=context.inventory.namespaces.get(namespace, {}),
-            refresh_requested=self._request > 0,
+            refresh_requested=self._request > 0 or (self._caching is not None and self._caching.is_due),
         )
 
     def _is_settled(self) -> bool:
@@ -228,11 +250,47 @@ class _Run:
         work, namespace = self._work, self._stored.ref.namespace
         async with GeneratorTransaction(self._context, self._writes, self._resource, work) as generated:
             answers = await fetch(self._context, step.needs, namespace, generated, work)
+            judged = None
+            if self._caching is not None:
+                judged = self._caching.judge(answers, step.failed)
+                answers = judged.answers
             plan, refused = await self._carry_out(observed, {**step.failed, **answers}, generated)
-            outcome = await self._publish(plan, refused)
+            if self._caching is not None and judged is not None:
+                outcome = await self._publish_cached(self._caching, judged, plan, refused)
+            else:
+                outcome = await self._publish(plan, refused)
             if generated.in_use:
                 await generated.commit()
             return outcome
+
+    async def _publish_cached(
+        self, caching: "Caching", judged: "Judged", plan: Plan, refused: RefusedAction | None
+    ) -> Outcome:
+        """Publish, and keep what is right for a time without stores; take back what is too old."""
+        is_right = plan.verdict.ok and refused is None and not judged.is_refused
+        if is_right and judged.error is not None:
+            plan = from_cache(plan, caching.age(judged.confirmed_at), judged.error)
+        if not is_right and not judged.is_refused and caching.is_too_old:
+            observed = await self._read_target(Observed())
+            actions = withdrawal(self._resource, observed)
+            await carry_out(self._context, self._writes, self._stored.ref, actions)
+            caching.withdraw()
+        outcome = await self._publish(plan, refused)
+        if is_right:
+            await caching.keep(judged.confirmed_at if judged.error else caching.now())
+        if judged.error is not None or not is_right:
+            caching.lapse(judged)
+        expires_in = caching.expires_in() if outcome.failure is not None else None
+        if expires_in is None:
+            return outcome
+        due = self._context.clock.now() + expires_in
+        return replace(outcome, next_due=due if outcome.next_due is None else min(due, outcome.next_due))
+
+    async def _keep_unless_known(self) -> None:
+        """Keep the target of an earlier life, of a time without a cache."""
+        confirmed_at = seconds(self._resource.status.refresh_time or "")
+        if self._caching is not None and confirmed_at is not None and not self._caching.is_known:
+            await self._caching.keep(confirmed_at)
 
     async def _carry_out(
         self, observed: Observed, fetched: Mapping[Need, Answer], generated: GeneratorTransaction

@@ -40,6 +40,7 @@ from syncret.daemon.homes.filesystem.manifests.reader import ManifestReader
 from syncret.daemon.homes.filesystem.manifests.snapshot import DeletionGrace
 from syncret.daemon.homes.filesystem.output.content import OutputContent
 from syncret.daemon.homes.filesystem.output.group_commit import BatchExecutor, Sizes
+from syncret.daemon.homes.filesystem.output.put_back import put_back
 from syncret.daemon.homes.filesystem.output.root import OutputRoot, OutputSettings
 from syncret.daemon.homes.filesystem.output.writer import OutputWriter
 from syncret.daemon.homes.filesystem.source import ObjectSource, OpenSource, SourceParts
@@ -51,6 +52,7 @@ from syncret.daemon.private_paths import first_exposed
 from syncret.providers.contract import IssuedToken
 
 if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.cache.cache import OfflineCache
     from syncret.daemon.release.hosted import HostedRelease
 
 Result = TypeVar("Result")
@@ -122,6 +124,8 @@ class HostHome:
         """Gives what says which objects are wanted; another is set before the start."""
         self.on_deleted: OnDeleted | None = None
         """Is given each object that goes, also what an owner takes along. Set it before the start."""
+        self.cache: OfflineCache | None = None
+        """Has the outputs whose files are missing at the start. Set it before the start."""
         self.digest_key = b""
         """The key of the digests of what is delivered: nobody can try values against these."""
         self._reported: Sequence[HomeProblem] = ()
@@ -146,6 +150,8 @@ class HostHome:
             applier = ManifestApplier(self._cluster, self._outputs, self._journal, self._writer)
             with trusting(self._settings.state_file):
                 former = restored_state(remembered.rows)
+            if self.cache is not None:
+                put_back(self.cache, self._outputs, former.objects)
             parts = SourceParts(
                 applier=applier,
                 journal=self._journal,

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from syncret.config.durations import parse_duration
+from syncret.config.durations import parse_duration, span
 from syncret.config.meta import Document, member, ref_of
 from syncret.config.resources.external_secret import (
     Binding,
@@ -50,6 +50,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """The entries that the provider had nothing for."""
     judged: constraints.Verdict | None = None
     """What the constraints on the fetched values came to; None: there are none, or nothing was fetched."""
+    unconfirmed: SyncError | None = None
+    """Why some values are from the offline cache; None: all are their stores'."""
 
 
 Decision: TypeAlias = tuple[tuple[Action, ...], Verdict]
@@ -104,6 +106,21 @@ def not_decided(resource: ExternalSecret, observed: Observed, error: SyncError) 
     return Plan(
         verdict=_failed(resource, form_of(resource).wording.unrendered, error, _bound(resource, observed))
     )
+
+
+def from_cache(plan: Plan, age: float, error: SyncError) -> Plan:
+    """The plan on values that no store could confirm now, the oldest of that age in seconds: tried again."""
+    verdict = replace(plan.verdict, message=f"{plan.verdict.message}, from the cache, {span(age)} old")
+    return replace(plan, verdict=verdict, unconfirmed=error)
+
+
+def withdrawal(resource: ExternalSecret, observed: Observed) -> tuple[Action, ...]:
+    """Take the target back, whose values are too old; a Secret of somebody else keeps them."""
+    if resource.spec.target.creation_policy not in ("Owner", "Orphan") or observed.target is None:
+        return ()
+    action = delete_target(resource, observed.target)
+    text = f"{action.ref} withdrawn: no store could confirm its values for longer than they may be used"
+    return (replace(action, event=Event("Withdrawn", text, warning=True)),)
 
 
 def _blocked(resource: ExternalSecret, observed: Observed, judged: constraints.Verdict) -> Verdict:
@@ -257,7 +274,7 @@ def report(
     verdict = plan.verdict
     if failed is not None:
         verdict = replace(failed.refused or verdict, ok=False, error=error)
-    status = _status(resource, verdict, now)
+    status = _status(resource, verdict, now, is_confirmed=plan.unconfirmed is None)
     found = constraints.reported(resource, plan.judged, status.conditions, now)
     status = replace(status, conditions=found)
     if verdict.error is not None:
@@ -272,6 +289,7 @@ def report(
             *_violations(resource, plan),
         ),
         origins=plan.origins,
+        failure=plan.unconfirmed,
         next_due=refresh.next_due(replace(resource, status=status), now, spread=options.spread),
     )
 
@@ -301,7 +319,9 @@ def _not_synced(
     )
 
 
-def _status(resource: ExternalSecret, verdict: Verdict, now: float) -> ExternalSecretStatus:
+def _status(
+    resource: ExternalSecret, verdict: Verdict, now: float, *, is_confirmed: bool
+) -> ExternalSecretStatus:
     status = resource.status
     condition = conditions.ready(
         ExternalSecretCondition,
@@ -314,7 +334,7 @@ def _status(resource: ExternalSecret, verdict: Verdict, now: float) -> ExternalS
         conditions=conditions.put(status.conditions, condition, now=now),
         binding=Binding(name=verdict.bound) if verdict.bound else status.binding,
     )
-    if not verdict.ok:
+    if not (verdict.ok and is_confirmed):
         return status
     version = refresh.version_of(resource.metadata)
     return replace(status, refresh_time=conditions.stamp(now), synced_resource_version=version)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from syncret.config.durations import span
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.cli import daemon_client
 from syncret.daemon.cli.main import main
-from syncret.daemon.cli.terminal import span
 from syncret.daemon.engine.queue.workqueue import WorkQueue
 from syncret.daemon.ops.control import control_service
 from syncret.daemon.ops.view import View

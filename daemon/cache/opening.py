@@ -1,0 +1,62 @@
+"""Opens the cache that the settings want. One that cannot be used is told of, and never ends a daemon."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import structlog
+
+from syncret.config.settings import Settings
+from syncret.daemon.cache.cache import OfflineCache, Stats
+from syncret.daemon.cache.errors import CacheUnusable
+from syncret.daemon.cache.file import CacheFile
+from syncret.daemon.cache.key import find_keys
+
+log = structlog.get_logger()
+
+
+class Opened(NamedTuple):
+    """The cache; or why there is none."""
+
+    cache: OfflineCache | None
+    problem: str = ""
+
+    def stats(self) -> Stats:
+        """What is told of it."""
+        return Stats(usable=False, problem=self.problem) if self.cache is None else self.cache.stats()
+
+
+@asynccontextmanager
+async def open_cache(settings: Settings, now: Callable[[], float]) -> AsyncGenerator[Opened, None]:
+    """The cache of a daemon, written until the block is left."""
+    try:
+        cache = OfflineCache(cache_file(settings, now), settings.cache, now, asyncio.get_running_loop().time)
+    except CacheUnusable as error:
+        log.warning("there is no offline cache", reason=error.message, hint=error.hint)
+        yield Opened(None, error.message)
+        return
+    writing = asyncio.create_task(cache.records.run(), name="cache: write")
+    try:
+        yield Opened(cache)
+    finally:
+        cache.records.stop()
+        await writing
+
+
+def cache_path(settings: Settings) -> str:
+    """The file of the cache: beside the state. Raises CacheUnusable where there is none."""
+    if not settings.state_file:
+        raise CacheUnusable(
+            "the cache is kept beside the state, and there is no state file", hint="set stateFile"
+        )
+    return str(Path(settings.state_file).absolute().with_name("cache.db"))
+
+
+def cache_file(settings: Settings, now: Callable[[], float]) -> CacheFile:
+    """The file, open and locked. Raises CacheUnusable."""
+    path = cache_path(settings)
+    keys = find_keys(settings.cache.key, os.environ.get("CREDENTIALS_DIRECTORY"))
+    return CacheFile(path, keys, now=now(), fsync=settings.fsync)

@@ -1,0 +1,234 @@
+"""The records of the cache and its marks, as they are or will be in its file: changes are written later."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import structlog
+
+from syncret.config.settings import Cache
+from syncret.daemon.cache.box import LASTS, Box, Row
+from syncret.daemon.cache.errors import CacheUnusable, Rejected
+from syncret.daemon.cache.file import CacheFile, Changes, Name
+
+_COMMIT_EVERY: Final = 300.0
+"""Seconds after which the time is written, if nothing else is."""
+_GATHER: Final = 0.2
+"""Seconds for which changes are gathered before they are written."""
+_LEAST_GAP: Final = 60.0
+"""Seconds between two writes of one record because it was confirmed."""
+
+log = structlog.get_logger()
+
+
+class Entry:
+    """What is known of one record without opening it."""
+
+    __slots__ = ("confirmed_at", "digest", "expires_at", "size", "store", "written_at")
+
+    def __init__(self, row: Row, digest: str | None = None) -> None:
+        self.confirmed_at = self.written_at = float(row.confirmed_at)
+        self.expires_at = row.expires_at
+        self.size = row.size
+        self.store = row.store
+        self.digest = digest
+        """Of an output: the digest of its data, once that is known."""
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it is never read again by time: then it has no age."""
+        return self.expires_at == LASTS
+
+
+class Records:
+    """All records. Call `run` in a task, and `stop` at the end."""
+
+    def __init__(
+        self, file: CacheFile, settings: Cache, clock: Callable[[], float], passed: Callable[[], float]
+    ) -> None:
+        """`clock` is the system's; `passed` counts seconds and is never set."""
+        self._file = file
+        self._settings = settings
+        self._clock = clock
+        self._passed = passed
+        self._begin, self._latest = passed(), float(file.header.seen_max)
+        self._entries: dict[Name, Entry] = {}
+        self._rows: dict[Name, Row | None] = {}
+        """What is still to be written; None: removed."""
+        self._marks = file.marks()
+        self._changed_marks: dict[Name, bool] = {}
+        self._wake = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self.size = 0
+        self.problem = ""
+        """Why nothing is written now; empty: it is."""
+        self.rejected = file.rejected
+        """How many records did not open."""
+        for row in file.rows():
+            self._enter((row.kind, row.id), Entry(row))
+
+    @property
+    def box(self) -> Box:
+        """What names and seals them."""
+        return self._file.box
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def now(self) -> float:
+        """The time; never earlier than what was seen before, whatever the system's clock is set to."""
+        return max(self._clock(), self._latest + (self._passed() - self._begin))
+
+    def get(self, name: Name) -> Entry | None:
+        """What is known of one."""
+        return self._entries.get(name)
+
+    def oldest(self) -> float | None:
+        """When what has an age was confirmed longest ago."""
+        return min((each.confirmed_at for each in self._entries.values() if not each.lasts), default=None)
+
+    def is_past(self, entry: Entry) -> bool:
+        """Whether it is too old to be used."""
+        age, limit = self.now() - entry.confirmed_at, self._settings.no_stale_after
+        return not entry.lasts and (age > self._settings.max_age or 0 < limit < age)
+
+    def put(self, name: Name, content: bytes, store: bytes = b"", digest: str | None = None) -> None:
+        """Keep something that is right now."""
+        row = self.box.seal(*name, store, (int(self.now()), 0), content)
+        self._enter(name, Entry(row, digest))
+        self._write(name, row)
+        self._shrink()
+
+    def confirm(self, name: Name, at: float, interval: float) -> None:
+        """It was right then; it is sealed anew only now and then. `interval`: 0 if it lasts."""
+        entry = self._entries.get(name)
+        if entry is None:
+            return
+        expires_at = 0 if interval > 0 else LASTS
+        entry.confirmed_at = at
+        gap = max(_LEAST_GAP, interval / 4)
+        if abs(at - entry.written_at) < gap and entry.expires_at == expires_at:
+            return
+        content = self.opened(name)
+        if content is not None:
+            row = self.box.seal(*name, entry.store, (int(at), expires_at), content)
+            entry.written_at, entry.expires_at = float(row.confirmed_at), expires_at
+            self._write(name, row)
+
+    def opened(self, name: Name) -> bytes | None:
+        """What is in one; one that does not open is dropped, and counted."""
+        row = self._rows.get(name) or self._file.row(name)
+        if row is None or name not in self._entries:
+            return None
+        try:
+            return self.box.open(row)
+        except Rejected:
+            self.rejected += 1
+            self.drop(name)
+            return None
+
+    def drop(self, name: Name) -> None:
+        """Keep it no longer."""
+        entry = self._entries.pop(name, None)
+        if entry is not None:
+            self.size -= entry.size
+            self._write(name, None)
+
+    def has_mark(self, kind: str, name: bytes) -> bool:
+        """Whether something is marked."""
+        return (kind, name) in self._marks
+
+    def mark(self, kind: str, name: bytes, *, is_set: bool) -> None:
+        """Mark it, or no longer."""
+        mark = kind, name
+        if (mark in self._marks) is not is_set:
+            (self._marks.add if is_set else self._marks.discard)(mark)
+            self._changed_marks[mark] = is_set
+            self._wake.set()
+
+    def _enter(self, name: Name, entry: Entry) -> None:
+        before = self._entries.pop(name, None)
+        self.size += entry.size - (0 if before is None else before.size)
+        self._entries[name] = entry
+
+    def _write(self, name: Name, row: Row | None) -> None:
+        self._rows[name] = row
+        self._wake.set()
+
+    def _shrink(self) -> None:
+        """Let the oldest go while there is too much: some more than needed, not for each that comes."""
+        most, entries = self._settings.max_bytes, self._settings.max_entries
+        if self.size <= most and len(self._entries) <= entries:
+            return
+        for name in sorted(self._entries, key=lambda name: self._entries[name].confirmed_at):
+            if len(self._entries) <= entries * 15 // 16 and self.size <= most * 15 // 16:
+                return
+            self.drop(name)
+
+    def _drop_old(self) -> None:
+        """Let go what is older than `maxAge`."""
+        limit = self.now() - self._settings.max_age
+        for name, entry in list(self._entries.items()):
+            if not entry.lasts and entry.confirmed_at < limit:
+                self.drop(name)
+
+    # ---------------------------------------------------------------------------------------------- writing
+    async def run(self) -> None:
+        """Write what changes, until `stop`; then give the file free."""
+        try:
+            while not self._stopping.is_set():
+                await self._turn()
+            await self._commit()
+        finally:
+            self._file.close()
+
+    def stop(self) -> None:
+        """End `run`, once what is left is written."""
+        self._stopping.set()
+        self._wake.set()
+
+    async def _turn(self) -> None:
+        try:
+            async with asyncio.timeout(_COMMIT_EVERY):
+                await self._wake.wait()
+        except TimeoutError:
+            self._drop_old()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GATHER):
+                await self._stopping.wait()
+        await self._commit()
+
+    async def _commit(self) -> None:
+        self._wake.clear()
+        changes = Changes(dict(self._rows), dict(self._changed_marks), int(self.now()))
+        try:
+            await asyncio.to_thread(self._file.commit, changes)
+        except CacheUnusable as error:
+            self._not_written(error, changes)
+        else:
+            if self.problem:
+                log.info("the offline cache is written again")
+            self.problem = ""
+        self._settle(changes)
+
+    def _settle(self, changes: Changes) -> None:
+        """Forget what is to be written, but for what changed again meanwhile."""
+        for name, row in changes.records.items():
+            if self._rows.get(name) is row:
+                del self._rows[name]
+        for mark, is_set in changes.marks.items():
+            if self._changed_marks.get(mark) is is_set:
+                del self._changed_marks[mark]
+
+    def _not_written(self, error: CacheUnusable, changes: Changes) -> None:
+        """Go on without what could not be written: it is kept again once it is confirmed again."""
+        if not self.problem:
+            log.log(logging.WARNING, error.message, hint=error.hint)
+        self.problem = error.message
+        for name, row in changes.records.items():
+            entry = self._entries.get(name)
+            if row is not None and entry is not None:
+                self.size -= entry.size
+                del self._entries[name]

@@ -1,0 +1,214 @@
+"""What a run of an ExternalSecret keeps in the offline cache, and takes from it in an outage."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from syncret.config.catalog import BrokenEntry
+from syncret.config.durations import parse_duration
+from syncret.config.meta import Document, ObjectRef, member
+from syncret.config.resources.external_secret import ExternalSecret
+from syncret.config.resources.kinds import CLUSTER_GENERATOR, generator_ref, role_of, store_ref
+from syncret.daemon.cache.cache import OfflineCache, StoreId
+from syncret.daemon.core import needs
+from syncret.daemon.core.needs import Answer, Generate, Need
+from syncret.daemon.core.ownership import DATA_HASH
+from syncret.daemon.core.secret import secret_data
+from syncret.providers.contract import SecretBytes
+from syncret.providers.errors import Denied, SyncError, Throttled, Unavailable, bare
+from syncret.providers.registry import UnknownName
+
+if TYPE_CHECKING:
+    from syncret.daemon.engine.reconcilers.context import ReconcilerContext
+
+ANNOTATION: Final = "syncret.dev/cache"
+NEVER: Final = "never"
+
+
+class Judged(NamedTuple):
+    """The answers of a run, some of them from the cache."""
+
+    answers: Mapping[Need, Answer]
+    error: SyncError | None = None
+    """Why some are from the cache; None: none is."""
+    confirmed_at: float = 0.0
+    """When the oldest of these was right."""
+    is_refused: bool = False
+    """Whether a store refused a value, or has it no longer."""
+
+
+class Caching:
+    """The cache, for one run of one ExternalSecret."""
+
+    def __init__(
+        self, context: "ReconcilerContext", cache: OfflineCache, resource: ExternalSecret, target: ObjectRef
+    ) -> None:
+        self._context = context
+        self._cache = cache
+        self._resource = resource
+        self._target = target
+        is_once = resource.spec.refresh_policy in ("CreatedOnce", "OnChange")
+        self._interval = 0.0 if is_once else parse_duration(resource.spec.refresh_interval)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the target was put back at the start, and is to be confirmed as soon as can be."""
+        return self._interval > 0 and self._target in self._cache.restored
+
+    # ---------------------------------------------------------------------------------------------- answers
+    def judge(self, answers: Mapping[Need, Answer], failed: Mapping[Need, SyncError]) -> Judged:
+        """Keep what stores gave, drop what they refused, and fill in for those that do not answer."""
+        found = dict(answers)
+        refused = any(isinstance(error, Denied) for error in failed.values())
+        since: list[float] = []
+        problem: SyncError | None = None
+        for need, answer in answers.items():
+            store = None if isinstance(need, Generate) else self._store(need.store)
+            if store is None or isinstance(need, Generate):
+                continue
+            named = f"{type(need).__name__} {msgspec.json.encode(_asked(need)).decode()}"
+            if isinstance(answer, SyncError):
+                if self._context.sessions.is_in_doubt(store.store) and isinstance(answer, Denied):
+                    self._cache.store_refused(store)
+                elif isinstance(answer, Unavailable | Throttled):
+                    kept = self._cache.read(store, named)
+                    if kept is not None:
+                        found[need] = _unpacked(kept.content)
+                        since.append(kept.confirmed_at)
+                        problem = problem or bare(answer)
+                elif isinstance(answer, Denied):
+                    self._cache.forget_read(store, named)
+                    refused = True
+                continue
+            self._cache.store_answered(store)
+            if answer is None:
+                self._cache.forget_read(store, named)
+                refused = True
+            elif not self._is_never(self._resource.metadata.annotations):
+                self._cache.keep_read(store, named, _packed(answer), self._interval)
+        return Judged(found, problem, min(since, default=0.0), refused)
+
+    # --------------------------------------------------------------------------------------------- outputs
+    @property
+    def is_known(self) -> bool:
+        """Whether the target is kept as it is now, or must not be."""
+        digest = self._digest()
+        return not digest or self._cache.has_output(self._target, digest)
+
+    async def keep(self, confirmed_at: float) -> None:
+        """Keep the target, whose values were right then; what is kept already is confirmed."""
+        cache, target, digest = self._cache, self._target, self._digest()
+        if not digest or not self._may_be_kept():
+            cache.forget_output(target)
+            return
+        if not cache.has_output(target, digest):
+            whole = await self._context.home.get(target)
+            if whole is None or _digest_of(whole.document) != digest:
+                return  # changed meanwhile: its own event brings another run
+            cache.keep_output(target, digest, secret_data(whole.document), self._stores())
+        cache.confirm_output(target, confirmed_at, self._interval)
+
+    def _digest(self) -> str:
+        """The digest of what the target holds, as it is known without a look at its files."""
+        stored = self._context.inventory.get(self._target)
+        return "" if stored is None else _digest_of(stored.document)
+
+    def lapse(self, judged: Judged) -> None:
+        """The target could not be confirmed now."""
+        if judged.is_refused:
+            self._cache.forget_output(self._target)
+            return
+        if self._cache.age(self._target) is not None:
+            self._cache.unconfirmed.add(self._target)
+
+    @property
+    def is_too_old(self) -> bool:
+        """Whether the target is older than values may be that cannot be confirmed."""
+        age, limit = self._cache.age(self._target), self._cache.no_stale_after
+        return age is not None and 0 < limit < age
+
+    def expires_in(self) -> float | None:
+        """Seconds until it is; None: never."""
+        age, limit = self._cache.age(self._target), self._cache.no_stale_after
+        return None if age is None or not limit else max(0.0, limit - age)
+
+    def age(self, confirmed_at: float) -> float:
+        """Seconds since values were right."""
+        return max(0.0, self._cache.now() - confirmed_at)
+
+    def now(self) -> float:
+        """The time of the cache."""
+        return self._cache.now()
+
+    def withdraw(self) -> None:
+        """The target was taken back."""
+        self._cache.withdraw_output(self._target)
+
+    # -------------------------------------------------------------------------------------------- what may be
+    def _may_be_kept(self) -> bool:
+        """Not what a manifest gives, is pushed, is told not to be, or may end with our own login."""
+        context, spec = self._context, self._resource.spec
+        if spec.target.manifest is not None or spec.target.creation_policy == "None":
+            return False
+        if self._is_never(self._resource.metadata.annotations):
+            return False
+        if context.home.manifest_of(self._target) is not None:
+            return False
+        if any(role_of(each[:2]) == "push" for each in context.inventory.dependents(self._target)):
+            return False
+        named = needs.stores(spec)
+        if sum(1 for _ in self._stores()) < len(named):
+            return False
+        return all(self._is_local(each.kind, each.name) for each in needs.generators(spec))
+
+    def _is_local(self, kind: str, name: str) -> bool:
+        """Whether a generator makes its values in this process, without a manager."""
+        if kind == CLUSTER_GENERATOR.kind:
+            found = self._context.inventory.get(generator_ref(kind, name, ""))
+            kind = "" if found is None else str(member(found.document, "spec").get("kind", ""))
+        try:
+            return self._context.generator(kind).local
+        except (UnknownName, BrokenEntry):  # the run says what is wrong with it
+            return False
+
+    def _stores(self) -> Iterator[StoreId]:
+        for name in needs.stores(self._resource.spec):
+            store = self._store(name)
+            if store is not None:
+                yield store
+
+    def _store(self, name: needs.StoreName) -> StoreId | None:
+        """The store that an entry reads from, if its answers may be kept."""
+        namespace = self._resource.metadata.namespace
+        stored = self._context.inventory.get(store_ref(*name, namespace))
+        if stored is None:
+            return None
+        if self._is_never(member(stored.document, "metadata").get("annotations") or {}):
+            return None
+        return StoreId(stored.ref, stored.uid, stored.generation, namespace)
+
+    def _is_never(self, annotations: Mapping[str, str]) -> bool:
+        return annotations.get(ANNOTATION) == NEVER
+
+
+def _digest_of(secret: Document) -> str:
+    digest: str = member(secret, "metadata", "annotations").get(DATA_HASH, "")
+    return digest
+
+
+def _asked(need: needs.Read | needs.Extract | needs.Search) -> object:
+    return need.query if isinstance(need, needs.Search) else need.ref
+
+
+def _packed(answer: SecretBytes | Mapping[str, SecretBytes]) -> bytes:
+    if isinstance(answer, SecretBytes):
+        return msgspec.msgpack.encode(answer.raw)
+    return msgspec.msgpack.encode({key: value.raw for key, value in answer.items()})
+
+
+def _unpacked(content: bytes) -> Answer:
+    found: Any = msgspec.msgpack.decode(content, type=bytes | dict[str, bytes])
+    if isinstance(found, bytes):
+        return SecretBytes(found)
+    return {key: SecretBytes(value) for key, value in found.items()}
