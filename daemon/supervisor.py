@@ -166,6 +166,7 @@ class Supervisor:
                 sources._replace(
                     cluster=cluster,
                     held=held.counts,
+                    cache=None if offline is None else offline.stats,
                     deletions_waiting=lambda: home.waiting_deletions,
                     invalid_manifests=lambda: (
                         (each.file, each.reason) for each in invalid_manifests(problems.current)
@@ -182,6 +183,7 @@ class Supervisor:
                 cluster=None if settings.is_sidecar else cluster,
                 observing=observing,
                 releases=lambda: releases_of(home),
+                offline=offline,
                 reviews=reviews,
             )
             problems.view = view

@@ -1,6 +1,6 @@
 """What the offline cache keeps, gives back, and lets go: outputs as last delivered, and answers of stores."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from msgspec import Struct, msgpack
@@ -58,6 +58,7 @@ class Stats(NamedTuple):
     size: int = 0
     oldest: float | None = None
     """Age in seconds of what was confirmed longest ago, of what is read again by time."""
+    no_stale_after: float = 0.0
     restored: int = 0
     rejected: int = 0
     served: Mapping[str, int] = {}
@@ -219,6 +220,21 @@ class OfflineCache:
         """It did not let us in: nothing of it is used until it does."""
         self.records.mark(REFUSED, self._name(*store.parts), is_set=True)
 
+    def clear(self, stores: Collection[StoreId] | None = None) -> int:
+        """Forget everything, or what came from these stores; how many records that were."""
+        ids = None if stores is None else {self._name(*each.parts) for each in stores}
+        names = [name for name in self.records.names() if ids is None or self._is_of(name, ids)]
+        for name in names:
+            self.records.drop(name)
+        return len(names)
+
+    def _is_of(self, name: Name, stores: Collection[bytes]) -> bool:
+        entry = self.records.get(name)
+        if name[0] == READ:
+            return entry is not None and entry.store in stores
+        found = self._open_output(name)
+        return found is not None and not set(stores).isdisjoint(found.stores)
+
     # ------------------------------------------------------------------------------------------------ shown
     def stats(self) -> Stats:
         """What is told of it."""
@@ -229,6 +245,7 @@ class OfflineCache:
             entries=len(records),
             size=records.size,
             oldest=None if oldest is None else max(0.0, self.now() - oldest),
+            no_stale_after=self.no_stale_after,
             restored=self._put_back,
             rejected=records.rejected,
             served=dict(self._served),

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from syncret.daemon.cache.box import KEY_SIZE
 from syncret.daemon.cache.errors import CacheUnusable
-from syncret.daemon.private_paths import first_exposed
+from syncret.daemon.private_paths import NotPrivate, check_folder, first_exposed
 
 FORMER: Final = "-old"
 """What is appended to the name of the key that the current one replaces."""
@@ -70,6 +70,10 @@ def _read_private(path: str) -> bytes | None:
         content = os.read(fd, _MOST)
     finally:
         os.close(fd)
+    try:
+        check_folder(Path(path).parent)
+    except NotPrivate as error:
+        raise CacheUnusable(f"cache.key: {error}", hint=error.hint) from error
     exposed = first_exposed(str(Path(path).parent))
     if exposed is not None:
         raise CacheUnusable(f"cache.key: {exposed.message}", hint=exposed.hint)

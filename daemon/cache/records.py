@@ -85,6 +85,10 @@ class Records:
         """What is known of one."""
         return self._entries.get(name)
 
+    def names(self) -> list[Name]:
+        """All of them."""
+        return list(self._entries)
+
     def oldest(self) -> float | None:
         """When what has an age was confirmed longest ago."""
         return min((each.confirmed_at for each in self._entries.values() if not each.lasts), default=None)
@@ -180,7 +184,7 @@ class Records:
         try:
             while not self._stopping.is_set():
                 await self._turn()
-            await self._commit()
+            await self.commit()
         finally:
             self._file.close()
 
@@ -198,9 +202,10 @@ class Records:
         with suppress(TimeoutError):
             async with asyncio.timeout(_GATHER):
                 await self._stopping.wait()
-        await self._commit()
+        await self.commit()
 
-    async def _commit(self) -> None:
+    async def commit(self) -> None:
+        """Write what changed so far."""
         self._wake.clear()
         changes = Changes(dict(self._rows), dict(self._changed_marks), int(self.now()))
         try:

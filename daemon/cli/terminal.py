@@ -3,9 +3,10 @@
 import os
 import sys
 import time
+from collections.abc import Mapping
 from datetime import datetime
 from types import TracebackType
-from typing import Final, Self, TextIO
+from typing import Any, Final, Self, TextIO
 
 from syncret.config.durations import span
 from syncret.config.visible import has_colours, has_cursor, printable
@@ -114,3 +115,13 @@ def time_until(moment: str | None, now: float, *, never: str) -> str:
 
 def _seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
+
+
+def cache_told(cache: Mapping[str, Any]) -> str:
+    """A line about the offline cache."""
+    if cache["problem"]:
+        return f"no cache: {cache['problem']}"
+    parts = [f"cache {cache['entries']} values", f"{cache['served']} served"]
+    parts += [f"{cache[name]} {name}" for name in ("restored", "rejected") if cache[name]]
+    oldest = cache["oldestSeconds"]
+    return ", ".join(parts if oldest is None else [*parts, f"oldest {span(oldest)}"])

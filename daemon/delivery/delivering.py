@@ -355,6 +355,11 @@ class Delivering:
         """Remove the set before the live one."""
         await asyncio.to_thread(self._host.discard_previous)
 
+    async def withdraw(self) -> None:
+        """Remove all that is delivered, because its values are too old to be used. Raises HomeError."""
+        await self.remove()
+        await self.save(Row(generation=self.row.generation, reason=Reason.SOURCE_STALE))
+
     async def remove(self) -> None:
         """Remove all that is delivered."""
         await asyncio.to_thread(self._host.remove)

@@ -31,7 +31,7 @@ async def _sources(context: ReconcilerContext, spec: DeliverySpec, namespace: st
     for source in spec.sources:
         names = [source.secret] if source.secret else []
         if source.selector is not None:
-            names = _selected(context, source.selector, namespace)
+            names = [each.name for each in selected(context, source.selector, namespace)]
         for name in names:
             found = await context.home.get(SECRET.ref(namespace, name))
             if found is not None:
@@ -43,9 +43,10 @@ async def _sources(context: ReconcilerContext, spec: DeliverySpec, namespace: st
     return Objects(secrets=secrets, config_maps=config_maps)
 
 
-def _selected(context: ReconcilerContext, selector: LabelSelector, namespace: str) -> list[str]:
+def selected(context: ReconcilerContext, selector: LabelSelector, namespace: str) -> list[ObjectRef]:
+    """The Secrets of a namespace that have these labels."""
     return [
-        stored.ref.name
+        stored.ref
         for stored in context.inventory.list(SECRET.group_kind, namespace)
         if selectors.matches(selector, member(stored.document, "metadata", "labels"))
     ]

@@ -26,6 +26,7 @@ from syncret.daemon.delivery.allowed import check_author, check_places, check_ri
 from syncret.daemon.delivery.delivering import Delivering, boot_id
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.reading import wanted_targets
+from syncret.daemon.delivery.staleness import expires_in, stale_source
 from syncret.daemon.delivery.telling import key_of
 from syncret.daemon.delivery.turns import Change, Turns
 from syncret.daemon.delivery.units import SystemctlUnits, Units
@@ -148,6 +149,9 @@ class DeliveryReconciler:
                 await self._go_on(run)
         except (Refused, OSError) as error:
             return await self._report(run, Reason.REFUSED, str(error), getattr(error, "hint", ""))
+        stale = None if self._host.dry else stale_source(self._context, run.spec, run.ref.namespace)
+        if stale is not None:
+            return await self._withdraw(run, stale)
         try:
             targets = await wanted_targets(self._context, run.spec, run.ref)
         except SourceMissing as error:
@@ -261,6 +265,8 @@ class DeliveryReconciler:
             self._failed(run, run.message())
         if self._host.dry:
             return Outcome()
+        expiry = expires_in(self._context, run.spec, run.ref.namespace)
+        due = due if expiry is None else min(due, now + expiry)
         until = memory.previous_until
         if until is not None and run.row.phase is Phase.SETTLED:
             if until <= now:
@@ -276,6 +282,14 @@ class DeliveryReconciler:
         if any(not self._context.memory.had_first_run(each.ref) for each in others):
             return Outcome(self._context.clock.now() + _SOON, pending=True)
         return await self._report(run, Reason.SOURCE_MISSING, message)
+
+    async def _withdraw(self, run: Delivering, message: str) -> Outcome:
+        """Take back what is live: nobody is told, and programs that run keep what they have read."""
+        if run.row.live:
+            await run.withdraw()
+            self._tell(run, "Withdrawn", message, warning=True)
+        hint = "values that their store confirms are delivered again"
+        return await self._report(run, Reason.SOURCE_STALE, message, hint)
 
     async def _report(
         self, run: Delivering, reason: Reason, message: str, hint: str = "", *, due_in: float | None = None
@@ -300,6 +314,8 @@ class DeliveryReconciler:
 
     def _check_allowed(self, ref: ObjectRef, spec: DeliverySpec) -> None:
         """Raise Refused for what may not be delivered or run here."""
+        if spec.max_stale and self._context.cache is None:
+            raise Refused("spec.maxStale: there is no offline cache, which knows ages", "set cache.key")
         check_places(spec, self._host.reserved)
         taken = self._claims.claim(ref, [place.path for place in places_of(spec)])
         if taken is not None:

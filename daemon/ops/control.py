@@ -28,7 +28,15 @@ from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.connections import serve as serve_application
 from syncret.daemon.ops.failures import invalid_objects
 from syncret.daemon.ops.http import BACKLOG, stream_response
-from syncret.daemon.ops.operator_requests import Refused, UnknownObject, find, names, ref_of, refresh
+from syncret.daemon.ops.operator_requests import (
+    Refused,
+    UnknownObject,
+    clear_cache,
+    find,
+    names,
+    ref_of,
+    refresh,
+)
 from syncret.daemon.ops.view import Serve, View
 from syncret.daemon.private_paths import NotPrivate, check_folder
 from syncret.providers.kit.ambient.rules import Rules
@@ -139,11 +147,15 @@ def application(view: View) -> web.Application:
         stored = find(view.running.inventory, ref, invalid_objects(view.problems))
         return _json(refresh(view.running, stored))
 
+    async def post_clear(request: web.Request) -> web.Response:
+        return _json(clear_cache(view, request.query.get("store", "")))
+
     app = web.Application(middlewares=[_error_responses])
     app.router.add_get("/status", get_status)
     app.router.add_get("/explain", get_explanation)
     app.router.add_get("/names", get_names)
     app.router.add_post("/refresh", post_refresh)
+    app.router.add_post("/cache/clear", post_clear)
     return app
 
 

@@ -144,6 +144,31 @@ ANSWERS_WAITING: Final = Family(
     "syncret_answer_memory_waiting", "gauge", "Responses that wait for memory before they are read on."
 )
 
+CACHE_USABLE: Final = Family(
+    "syncret_cache_usable", "gauge", "1 if the offline cache is written; absent where none is wanted."
+)
+CACHE_ENTRIES: Final = Family("syncret_cache_entries", "gauge", "Outputs and answers in the offline cache.")
+CACHE_BYTES: Final = Family("syncret_cache_bytes", "gauge", "Bytes of the values in the offline cache.")
+CACHE_OLDEST: Final = Family(
+    "syncret_cache_oldest_confirmed_seconds",
+    "gauge",
+    "Age of what was confirmed longest ago; with cache.noStaleAfter it is withdrawn at that age.",
+)
+CACHE_LIMIT: Final = Family(
+    "syncret_cache_no_stale_after_seconds", "gauge", "The setting cache.noStaleAfter; absent without one."
+)
+CACHE_RESTORED: Final = Family(
+    "syncret_cache_restored_total", "counter", "Outputs that were put back at the start."
+)
+CACHE_SERVED: Final = Family(
+    "syncret_cache_served_total", "counter", "Answers in the place of a store that gave none.", STORE
+)
+CACHE_REJECTED: Final = Family(
+    "syncret_cache_rejected_total",
+    "counter",
+    "Records that did not open, because they were damaged or moved.",
+)
+
 BY_KIND: Final = ("kind",)
 API_REQUESTS: Final = Family(
     "syncret_api_requests_total",
@@ -296,6 +321,8 @@ FAMILIES: Final = (
     *(API_REQUESTS, API_WRITES, STREAM_SYNCED, STREAM_LAG, STREAM_RESTARTS, CONFLICTS, OWED, EVENTS_DROPPED),
     *(FENCE, MASTER, REST_REQUESTS, HELD, FOREIGN),
     *(IN_FLIGHT, CLIENTS, ANSWERS, ANSWERS_LIMIT, ANSWERS_WAITING),
+    *(CACHE_USABLE, CACHE_ENTRIES, CACHE_BYTES, CACHE_OLDEST, CACHE_LIMIT),
+    *(CACHE_RESTORED, CACHE_SERVED, CACHE_REJECTED),
     *(EXPORTS, EXPORT_SECONDS, EXPORTS_REFUSED, SECRET_CALLS),
     *delivery_families.ALL,
     *(RECONCILES, RECONCILE_ERRORS, TERMINAL_ERRORS, PANICS, RECONCILE_TIME, ACTIVE_WORKERS, MOST_WORKERS),

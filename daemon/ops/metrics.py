@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter as Counts
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -32,6 +32,9 @@ from syncret.daemon.ops.view import LastError, Objects, ObjectView, view_of
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.kit.retry import Retry
+
+if TYPE_CHECKING:  # few hosts have one
+    from syncret.daemon.cache.cache import Stats as CacheStats
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -74,6 +77,8 @@ class Sources(NamedTuple):
     deletions_waiting: Callable[[], int] = lambda: 0
     invalid_manifests: Callable[[], Iterable[tuple[str, str]]] = tuple
     """File and reason of each that has no effect."""
+    cache: "Callable[[], CacheStats] | None" = None
+    """None: no offline cache is wanted."""
 
 
 class _Record:
@@ -163,6 +168,8 @@ class Metrics(NullObserver):
             samples.add(f.ANSWERS, answers.used)
             samples.add(f.ANSWERS_LIMIT, answers.limit)
             samples.add(f.ANSWERS_WAITING, answers.waiting)
+            if self._sources.cache is not None:
+                _add_cache(samples, self._sources.cache(), self._limit)
             stats = self._sources.kinds(f.CONTROLLERS)
             self._controllers.add_to(samples, stats, workers=self._sources.workers)
             if self._sources.cluster is not None:
@@ -363,6 +370,21 @@ def _add_conditions(samples: f.Samples, ref: ObjectRef, newest: ObjectView, name
             samples.add(family, 0, f'{label}"{OPPOSITE[condition.status]}"')
     if newest.unreachable is not None:
         samples.add(f.UNREACHABLE, 1, f.labelled(f.UNREACHABLE.labels, (str(ref), newest.unreachable)))
+
+
+def _add_cache(samples: f.Samples, stats: "CacheStats", limit: int) -> None:
+    """The offline cache; of so many stores at most."""
+    samples.add(f.CACHE_USABLE, int(stats.usable))
+    samples.add(f.CACHE_ENTRIES, stats.entries)
+    samples.add(f.CACHE_BYTES, stats.size)
+    if stats.oldest is not None:
+        samples.add(f.CACHE_OLDEST, stats.oldest)
+    if stats.no_stale_after:
+        samples.add(f.CACHE_LIMIT, stats.no_stale_after)
+    samples.add(f.CACHE_RESTORED, stats.restored)
+    samples.add(f.CACHE_REJECTED, stats.rejected)
+    for store, count in islice(stats.served.items(), limit):
+        samples.add(f.CACHE_SERVED, count, f.labelled(f.STORE, (store,)))
 
 
 def _add_invalid_manifests(samples: f.Samples, invalid: Iterable[tuple[str, str]], limit: int) -> None:

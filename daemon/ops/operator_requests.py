@@ -15,11 +15,11 @@ from syncret.config.durations import DurationError, parse_duration
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.base import GROUP, SYNCRET_GROUP
 from syncret.config.resources.external_secret import ExternalSecret
-from syncret.config.resources.kinds import SHOWN_ON_HOST, Kind, kind_of, role_of
+from syncret.config.resources.kinds import EXTERNAL_SECRET, SHOWN_ON_HOST, Kind, kind_of, role_of
 from syncret.config.spelling import did_you_mean
 from syncret.daemon.core.ownership import controller_of
 from syncret.daemon.homes.contract import StoredObject
-from syncret.daemon.ops.view import Objects, Running
+from syncret.daemon.ops.view import Objects, Running, View
 
 _BY_WORD: Final = {
     word: kind for kind in SHOWN_ON_HOST for word in (kind.kind.lower(), kind.plural, *kind.short_names)
@@ -152,3 +152,30 @@ def check_policy(resource: ExternalSecret) -> None:
         return
     if once and resource.spec.refresh_policy != "OnChange":
         raise Refused("its refreshInterval is 0: it is not fetched again", hint=hint)
+
+
+class Cleared(msgspec.Struct, frozen=True):
+    """How many values the offline cache forgot."""
+
+    removed: int
+
+
+def clear_cache(view: View, store: str) -> Cleared:
+    """Forget what came from a store, as KIND/NAMESPACE/NAME or KIND/NAME; without one, everything.
+
+    Raises UnknownObject and Refused.
+    """
+    cache = None if view.offline is None else view.offline.cache
+    if cache is None:
+        raise Refused("the daemon has no cache", hint="set cache.key")
+    if not store:
+        return Cleared(cache.clear())
+    kind, *rest = store.split("/")
+    objects = view.running.inventory
+    ref = ref_of(kind, rest[0] if len(rest) > 1 else "default", rest[-1] if rest else "")
+    stored = find(objects, ref, {})
+    readers = objects.list(EXTERNAL_SECRET.group_kind)
+    namespaces = {ref.namespace} if ref.namespace else {each.ref.namespace for each in readers}
+    from syncret.daemon.cache.cache import StoreId  # there is a cache: it is imported
+
+    return Cleared(cache.clear([StoreId(ref, stored.uid, stored.generation, each) for each in namespaces]))

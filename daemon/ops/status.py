@@ -101,6 +101,23 @@ class Summary(
     problems: tuple[ManifestProblem, ...]
     observing: str = ""
     """Why nothing is written; empty: what is to be written is."""
+    cache: "CacheStatus | None" = None
+    """None: there is none."""
+
+
+class CacheStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The offline cache; `problem` says why it cannot be used, or written."""
+
+    usable: bool
+    problem: str
+    entries: int
+    bytes: int
+    oldest_seconds: float | None
+    """Age of what its store confirmed longest ago."""
+    served: int
+    """Objects whose values no store could confirm when that was tried last."""
+    restored: int
+    rejected: int
 
 
 def summary(view: View) -> Summary:
@@ -120,6 +137,23 @@ def summary(view: View) -> Summary:
         ),
         problems=tuple(_problem(each.source, each.problem) for each in view.problems),
         observing=view.observing(),
+        cache=_cache(view),
+    )
+
+
+def _cache(view: View) -> CacheStatus | None:
+    if view.offline is None:
+        return None
+    stats = view.offline.stats()
+    return CacheStatus(
+        usable=stats.usable,
+        problem=stats.problem,
+        entries=stats.entries,
+        bytes=stats.size,
+        oldest_seconds=None if stats.oldest is None else round(stats.oldest, 3),
+        served=stats.serving,
+        restored=stats.restored,
+        rejected=stats.rejected,
     )
 
 

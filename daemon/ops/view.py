@@ -24,6 +24,7 @@ from syncret.providers.kit.limits import LimiterStats
 from syncret.providers.registry import Registry
 
 if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.cache.opening import Opened
     from syncret.daemon.release.hosted import HostedRelease
 
 
@@ -177,6 +178,8 @@ class View:
     health_address: str = ""
     """That of the server for probes alone."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)
+    offline: "Opened | None" = None
+    """The offline cache of a host; None: none is wanted."""
     releases: "Callable[[], Sequence[HostedRelease]]" = tuple
     """The releases among the manifests of a host."""
     recorder: PassRecorder = field(default_factory=PassRecorder)

@@ -59,7 +59,6 @@ def unserved(spec: DeliverySpec) -> Iterator[tuple[str, str]]:
         "spec.reload.signal.container": reload is not None
         and reload.signal is not None
         and bool(reload.signal.container),
-        "spec.maxStale": bool(spec.max_stale),
     }
     for number, target in enumerate(spec.to):
         asked[f"spec.to[{number}].systemdCredential"] = target.systemd_credential is not None

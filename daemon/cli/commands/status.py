@@ -11,7 +11,7 @@ from syncret.config.visible import printable
 from syncret.daemon.cli.columns import VERDICTS, Column, Row, Verdict, print_table
 from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request
 from syncret.daemon.cli.exit_codes import FAILED, OK
-from syncret.daemon.cli.terminal import Style, age, print_text, time_until
+from syncret.daemon.cli.terminal import Style, age, cache_told, print_text, time_until
 
 COLUMNS: Final = (
     Column("KIND"),
@@ -128,6 +128,8 @@ def _print(answer: Answer, now: float, options: Namespace) -> None:
         held = sum(bool(each.get("wouldWrite")) for each in (*answer["stores"], *answer["objects"]))
         text = f"nothing is written: {answer['observing']}; {held} objects would have something written"
         print_text(sys.stdout, printable(text))
+    if answer.get("cache"):
+        print_text(sys.stdout, printable(cache_told(answer["cache"])))
     everything = sorted([*answer["stores"], *answer["objects"]], key=lambda each: _verdict(each).rank)
     if everything:
         sys.stdout.write("\n")

@@ -368,6 +368,7 @@ _COMMANDS: Final[dict[str, Callable[[Commands], None]]] = {
     "status": _from("asking", "status"),
     "explain": _from("asking", "explain"),
     "refresh": _from("asking", "refresh"),
+    "cache": _from("cache", "cache"),
     "migrate": _from("migrate", "migrate"),
     "operator": _from("operator", "operator"),
     "simulate": _simulate,

@@ -41,6 +41,7 @@ class Reason(StrEnum):
     BROKEN = "Broken"
     REFUSED = "Refused"
     SOURCE_MISSING = "SourceMissing"
+    SOURCE_STALE = "SourceStale"
     SUSPENDED = "Suspended"
     CONTENDED = "Contended"
     THROTTLED = "Throttled"

@@ -81,10 +81,7 @@ def status_of(
         attempt=_attempt(row, [path for path, _ in places]) if is_under_way else None,
         observed_generation=before.observed_generation if is_under_way else generation,
         targets=tuple(
-            [
-                TargetStatus(path=path, type=kind, live=bool(row.generation), since=since)
-                for path, kind in places
-            ]
+            [TargetStatus(path=path, type=kind, live=bool(row.live), since=since) for path, kind in places]
         ),
     )
 

@@ -54,7 +54,12 @@ class Caching:
     @property
     def is_due(self) -> bool:
         """Whether the target was put back at the start, and is to be confirmed as soon as can be."""
-        return self._interval > 0 and self._target in self._cache.restored
+        return self._interval > 0 and self.is_restored
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the target was put back at the start, and is not confirmed yet."""
+        return self._target in self._cache.restored
 
     # ---------------------------------------------------------------------------------------------- answers
     def judge(self, answers: Mapping[Need, Answer], failed: Mapping[Need, SyncError]) -> Judged:
@@ -127,6 +132,10 @@ class Caching:
         """Whether the target is older than values may be that cannot be confirmed."""
         age, limit = self._cache.age(self._target), self._cache.no_stale_after
         return age is not None and 0 < limit < age
+
+    def target_age(self) -> float:
+        """Seconds since the values of the target were right; 0 of what has no age."""
+        return self._cache.age(self._target) or 0.0
 
     def expires_in(self) -> float | None:
         """Seconds until it is; None: never."""

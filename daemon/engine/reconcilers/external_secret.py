@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from syncret.config.durations import span
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import EXTERNAL_SECRET, NAMESPACE, generator_ref, role_of, store_ref
@@ -130,6 +131,7 @@ class _Run:
 
     async def reconcile(self) -> Outcome:
         """Do one step after the other, until one says how the run ends."""
+        self._tell_restored()
         observed, step = await self._prepared()
         match step:
             case CleanUp(actions=actions):
@@ -262,6 +264,14 @@ class _Run:
             if generated.in_use:
                 await generated.commit()
             return outcome
+
+    def _tell_restored(self) -> None:
+        """Tell once that the target was put back at the start."""
+        ref, memory = self._stored.ref, self._context.memory
+        if self._caching is None or not self._caching.is_restored or memory.had_first_run(ref):
+            return
+        text = f"{self.target} restored from the cache, {span(self._caching.target_age())} old"
+        self._context.events.event(ref, warning=False, reason="RestoredFromCache", message=text)
 
     async def _publish_cached(
         self, caching: "Caching", judged: "Judged", plan: Plan, refused: RefusedAction | None

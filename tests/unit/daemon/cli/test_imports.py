@@ -33,6 +33,7 @@ HELP_MAY_IMPORT = {
     "syncret.daemon.cli.parser",
     "syncret.daemon.cli.parser.arguments",
     "syncret.daemon.cli.parser.asking_flags",
+    "syncret.daemon.cli.parser.cache_flags",
     "syncret.daemon.cli.dispatch",
     "syncret.daemon.cli.exit_codes",
     "syncret.daemon.cli.parser.eso_flags",
