@@ -156,10 +156,8 @@ class DeliveryReconciler:
             targets = await wanted_targets(self._context, run.spec, run.ref)
         except SourceMissing as error:
             return await self._missing(run, str(error))
-        except Unfit as error:
-            return await self._report(run, Reason.REFUSED, str(error))
-        except SyncError as error:
-            return await self._report(run, Reason.REFUSED, str(error), error.hint)
+        except (Unfit, SyncError) as error:
+            return await self._report(run, Reason.REFUSED, str(error), getattr(error, "hint", ""))
         run.aim(targets)
         try:
             return await self._bring(run, targets, is_asked=is_asked)

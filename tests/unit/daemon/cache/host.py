@@ -36,7 +36,7 @@ class Away(list[Exception]):
     def __bool__(self) -> bool:
         return True
 
-    def pop(self, index: object = 0) -> Exception:  # type: ignore[override]  # as the manager calls it
+    def pop(self, index: object = 0) -> Exception:
         del index
         return Unavailable("no answer", problem="manager: no answer")
 
