@@ -31,6 +31,7 @@ MEASURES: Final = (
     "exports",
     "exporting",
     "hostile",
+    "imports",
     "release",
 )
 

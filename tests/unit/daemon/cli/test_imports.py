@@ -10,6 +10,8 @@ from statistics import median
 
 import pytest
 
+from syncret.providers.builtin import STORES
+
 LISTED = """
 import json, sys
 before = set(sys.modules)
@@ -127,6 +129,35 @@ def test_one_pass_imports_nothing_that_only_a_daemon_or_another_store_needs(
 
     assert "syncret.providers.fake" in names
     assert sorted(names & ONE_PASS_NEEDS_NONE_OF) == []
+
+
+EVERY_SPEC = """
+import json, sys
+from syncret.providers import builtin
+from syncret.providers.registry import Registry
+registry = Registry()
+for name in builtin.STORES:
+    registry.store(name)
+print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))
+"""
+
+
+def test_no_provider_is_imported_before_a_store_names_it(tmp_path: Path) -> None:
+    manifests = tmp_path / "manifests.yaml"
+    manifests.write_text(ESTATE)
+    packages = {name: address.partition(":")[0] for name, address in STORES.items()}
+
+    names = imported("validate", "-f", str(manifests))
+
+    assert [name for name, package in packages.items() if package in names] == ["fake"]
+
+
+@pytest.mark.slow
+def test_a_spec_needs_no_library_of_its_provider() -> None:
+    ran = subprocess.run([sys.executable, "-c", EVERY_SPEC], capture_output=True, text=True, check=True)
+    others = {"aiobotocore", "aioboto3", "aiohttp", "botocore", "cryptography", "hvac", "pysequoia"}
+
+    assert sorted(others & set(json.loads(ran.stdout))) == []
 
 
 HELP = "from syncret.daemon.cli.main import main; main(['--help'])"
