@@ -38,8 +38,9 @@ from syncret.daemon.process import trim_memory
 from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry
 
-if TYPE_CHECKING:  # few hosts have one
+if TYPE_CHECKING:  # few hosts have any
     from syncret.daemon.cache.opening import Opened
+    from syncret.daemon.delivery.credentials.offers import Offers
 
 STATUS_EVERY: Final = 10.0
 log = structlog.get_logger()
@@ -57,7 +58,8 @@ class Supervisor:
     """Runs the daemon again after each reload. `announce` is called after the first pass of each run.
 
     With `progress` that is what a person sees of the first pass, in place of a log line for each object.
-    `passed_over` are flags without effect, with the reason: they are logged once.
+    `passed_over` are flags without effect, with the reason: they are logged once. `offers` says what
+    units may ask for in one run.
     """
 
     def __init__(
@@ -70,8 +72,10 @@ class Supervisor:
         announce: Callable[[View], None] | None = None,
         progress: Progress | None = None,
         passed_over: Sequence[tuple[str, str]] = (),
+        offers: "Callable[[Settings], Offers | None]" = lambda _: None,
     ) -> None:
         self._load = load
+        self._offers = offers
         self._registry = registry
         self._notifier = notifier
         self._services = services
@@ -127,6 +131,7 @@ class Supervisor:
         cluster = ClusterStats() if settings.kubernetes else None
         observing = _observing(settings, None if settings.is_sidecar else cluster)
         held = HeldRecord(lambda: bool(observing()))
+        offers = self._offers(settings)
         async with AsyncExitStack() as stack:
             # first: a daemon that cannot listen must not have written anything when it exits
             serves = [await stack.enter_async_context(service(settings)) for service in self._services]
@@ -155,7 +160,9 @@ class Supervisor:
                 ),
                 applied=recorder.applied,
                 held=held,
-                deliveries=deliveries_of(settings, digest_key(home), took_step=metrics.took_step),
+                deliveries=deliveries_of(
+                    settings, digest_key(home), took_step=metrics.took_step, offers=offers
+                ),
                 cache=None if offline is None else offline.cache,
             )
             running = await stack.enter_async_context(
@@ -168,6 +175,7 @@ class Supervisor:
                     held=held.counts,
                     cache=None if offline is None else offline.stats,
                     deletions_waiting=lambda: home.waiting_deletions,
+                    credential_requests=dict if offers is None else lambda: offers.results,
                     invalid_manifests=lambda: (
                         (each.file, each.reason) for each in invalid_manifests(problems.current)
                     ),
@@ -185,6 +193,7 @@ class Supervisor:
                 releases=lambda: releases_of(home),
                 offline=offline,
                 reviews=reviews,
+                offers=offers,
             )
             problems.view = view
             problems.found(problems.current)

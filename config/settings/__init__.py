@@ -107,6 +107,13 @@ class Settings(Group, frozen=True):
     socket: str = "/run/syncret/control.sock"
     """The Unix socket (mode 0600) for status, explain and refresh; empty: none.
     Example: /run/app/syncret.sock"""
+    credential_socket: str = ""
+    """The Unix socket (mode 0600) on which systemd asks for the credentials that Deliveries offer; empty: the
+    one that syncret-credentials.socket passes, if it does.
+    Example: /run/app/credentials.sock"""
+    credential_wait: Annotated[float, Meta(ge=1, le=60, extra={"form": "duration"})] = 20.0
+    """How long a unit that starts waits for a credential of which nothing is live yet, 1s to 1m; then its
+    start fails. Example: 5s"""
     listen: str = "127.0.0.1:9847"
     """Address of /metrics, /healthz and /readyz; empty: none. Example: 0.0.0.0:9847"""
     metrics_tls: MetricsTls = MetricsTls()

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -88,6 +88,8 @@ class Delivering:
         )
         self._proves = tells and self.spec.healthy is not None
         self._leaves_out = not tells and bool(self.spec.reload or self.spec.healthy)
+        self.offer: Callable[[Row], None] = lambda _: None
+        """Called with each row: what is live may be answered for."""
         self._targets: Sequence[WantedTarget] = ()
         self._host = HostTargets(())
 
@@ -145,13 +147,14 @@ class Delivering:
             self.status,
             row,
             now=self._context.clock.now(),
-            places=[(each.path, "file" if each.layout == "file" else "directory") for each in self._targets],
+            places=[(each.name, each.sort) for each in self._targets],
             generation=self._stored.generation,
             say=self._say(row) if say is None else say,
             due_at=due_at,
         )
         if status != self._written:
             await self._writes.update_status(self._stored, document_of(status))
+        self.offer(row)
         self.row, self.status, self._written = row, status, status
 
     def _say(self, row: Row) -> Say | None:
@@ -320,7 +323,7 @@ class Delivering:
     async def recover(self) -> bool:
         """Go on with what an earlier run left. Whether a reload is asked for that may have happened."""
         row, attempt = self.row, self.status.attempt
-        places = tuple(each.path for each in self._targets)
+        places = tuple(each.name for each in self._targets)
         if attempt is None or attempt.places != places:  # other targets now: what is there is looked at anew
             await asyncio.to_thread(self._host.discard_staged)
             await self.save(Row(generation=row.generation, live="", reason=Reason.PENDING))

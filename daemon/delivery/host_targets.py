@@ -36,7 +36,7 @@ class HostTargets:
         return all(self._is_right(each) for each in self._wanted)
 
     def live(self) -> dict[str, bytes]:
-        """All files that are live, by path. Raises Refused and OSError."""
+        """All files that are live, by the names of their targets. Raises Refused and OSError."""
         found: dict[str, bytes] = {}
         for each in self._wanted:
             try:
@@ -45,9 +45,9 @@ class HostTargets:
             except FileNotFoundError:
                 continue
             if isinstance(live, bytes):
-                found[each.path] = live
+                found[each.name] = live
             elif live is not None:
-                found |= {f"{each.path}/{name}": content for name, content in live.items()}
+                found |= {f"{each.name}/{name}": content for name, content in live.items()}
         return found
 
     def stage(self, row: Row) -> tuple[Identity, ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from syncret.daemon.delivery.paths import Place, Refused
+from syncret.daemon.delivery.paths import Place, Refused, Trust, opened
 from syncret.daemon.files.syscalls import CREATE_FILE, OPEN_FOLDER, listed, write_all
 
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -134,6 +134,18 @@ def remove_folder(parent: int, name: str) -> None:
     finally:
         os.close(folder)
     os.rmdir(name, dir_fd=parent)
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder of our own with the folders of files in it. Raises FileNotFoundError and Refused."""
+    with opened(path, Trust.of_process(), make=False) as place:
+        folder = os.open(place.name, OPEN_FOLDER, dir_fd=place.folder)
+        try:
+            for name in listed(folder):
+                remove_folder(folder, name)
+        finally:
+            os.close(folder)
+        os.rmdir(place.name, dir_fd=place.folder)
 
 
 def _is_regular(folder: int, name: str) -> bool:

@@ -12,6 +12,7 @@ from syncret.daemon.private_paths import in_container
 
 if TYPE_CHECKING:  # few have any
     from syncret.daemon.core.delivery.step import StepListener
+    from syncret.daemon.delivery.credentials.offers import Offers
 
 
 def deliveries_of(
@@ -21,15 +22,17 @@ def deliveries_of(
     once: bool = False,
     dry: bool = False,
     took_step: "StepListener | None" = None,
+    offers: "Offers | None" = None,
 ) -> Callable[[ReconcilerContext], Reconciler] | None:
     """Makes their reconciler; None without a key, which only the home of a host has.
 
     `once`: in one pass nothing waits for more changes; `dry`: nothing may be written or run;
-    `took_step` hears of each step of a delivery.
+    `took_step` hears of each step of a delivery. `offers`: what units may ask for on a socket; None: there is
+    none.
     """
     if key is None:
         return None
-    return partial(_reconciler, settings, key, once=once, dry=dry, took_step=took_step)
+    return partial(_reconciler, settings, key, once=once, dry=dry, took_step=took_step, offers=offers)
 
 
 def _reconciler(
@@ -40,6 +43,7 @@ def _reconciler(
     once: bool,
     dry: bool,
     took_step: "StepListener | None",
+    offers: "Offers | None",
 ) -> Reconciler:
     from syncret.config.manifests.bound_folders import absolute
     from syncret.daemon.core.delivery.step import ignore_step
@@ -56,5 +60,7 @@ def _reconciler(
         dry=dry,
         in_container=in_container(),
         took_step=took_step or ignore_step,
+        offers=offers,
+        outputs=settings.output_dir or (Settings().output_dir if dry else ""),
     )
     return DeliveryReconciler(context, host)

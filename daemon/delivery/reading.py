@@ -1,27 +1,44 @@
 """Reads what a Delivery is made of: its sources, whole, and what they make of each of its targets."""
 
+from collections.abc import Iterable, Mapping
+
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.delivery.delivery import DeliverySpec
-from syncret.config.resources.kinds import CONFIG_MAP, SECRET
+from syncret.config.resources.kinds import CONFIG_MAP, DELIVERY, SECRET
 from syncret.daemon.core import selectors
 from syncret.daemon.core.delivery.assemble import Objects, assemble
-from syncret.daemon.core.delivery.file_targets import WantedTarget, file_targets
+from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget, file_targets
+from syncret.daemon.core.plan.actions import Action, Verb
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.providers.errors import SyncError
 
 
 async def wanted_targets(
-    context: ReconcilerContext, spec: DeliverySpec, delivery: ObjectRef
+    context: ReconcilerContext, spec: DeliverySpec, delivery: ObjectRef, own: str = ""
 ) -> list[WantedTarget]:
-    """What each target is to hold. Raises SourceMissing, Unfit, SyncError and HomeError."""
+    """What each target is to hold; `own` is as `file_targets` says.
+
+    Raises SourceMissing, Unfit, SyncError and HomeError.
+    """
     objects = await _sources(context, spec, delivery.namespace)
     files = assemble(spec, objects)
     if not any(target.file is not None and target.file.template for target in spec.to):
-        return file_targets(spec, files, delivery, _no_template)
+        return file_targets(spec, files, delivery, _no_template, own)
     work, templates = context.sessions.threads.sync(), context.templates
     return await work.run(
-        lambda paid: file_targets(spec, files, delivery, templates.of(paid).render), templates.time_limit
+        lambda paid: file_targets(spec, files, delivery, templates.of(paid).render, own), templates.time_limit
+    )
+
+
+def change_of(delivery: ObjectRef, before: Mapping[str, bytes], targets: Iterable[WantedTarget]) -> Action:
+    """The delivery as a write whose keys are files: `plan` and `sync` show which of them change."""
+    after = {_file(each.name, name): content for each in targets for name, content in each.files.items()}
+    return Action(
+        verb=Verb.UPDATE if before else Verb.CREATE,
+        ref=delivery,
+        document=_document(after),
+        before=_document(before) if before else None,
     )
 
 
@@ -55,3 +72,15 @@ def selected(context: ReconcilerContext, selector: LabelSelector, namespace: str
 def _no_template(name: str, text: str, data: object) -> bytes:
     del text, data
     raise SyncError(f"{name}: there is no template")
+
+
+def _document(files: Mapping[str, bytes]) -> Document:
+    return {
+        "apiVersion": DELIVERY.api_version,
+        "metadata": {},
+        "data": {name: content.hex() for name, content in files.items()},
+    }
+
+
+def _file(target: str, name: str) -> str:
+    return target if name == ALONE else f"{target}/{name}"

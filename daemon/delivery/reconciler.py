@@ -1,13 +1,13 @@
 """Delivery: brings the values that the home holds to where programs of this host read them."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
 
 from syncret.config.durations import parse_duration
-from syncret.config.meta import Document, Metadata, ObjectRef
+from syncret.config.meta import Metadata, ObjectRef
 from syncret.config.resources.delivery.delivery import Delivery, DeliverySpec
 from syncret.config.resources.delivery.rules import places_of
 from syncret.config.resources.kinds import CONFIG_MAP, DELIVERY, EXTERNAL_SECRET, SECRET
@@ -15,17 +15,19 @@ from syncret.config.settings import BoundFolder
 from syncret.daemon.core.conditions import find
 from syncret.daemon.core.delivery.assemble import SourceMissing, Unfit, set_digest
 from syncret.daemon.core.delivery.claims import Claims
-from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget, bare_targets
+from syncret.daemon.core.delivery.file_targets import WantedTarget, bare_targets
 from syncret.daemon.core.delivery.phases import Phase, Reason, Wanted, is_wanted
 from syncret.daemon.core.delivery.recovery import adopted
 from syncret.daemon.core.delivery.saying import Say
 from syncret.daemon.core.delivery.step import StepListener, ignore_step
 from syncret.daemon.core.delivery.timing import Debounce
-from syncret.daemon.core.plan.actions import Action, LastError, Verb
+from syncret.daemon.core.plan.actions import LastError
 from syncret.daemon.delivery.allowed import check_author, check_places, check_rights
+from syncret.daemon.delivery.credentials.offering import OWN, Offering
+from syncret.daemon.delivery.credentials.offers import Offers
 from syncret.daemon.delivery.delivering import Delivering, boot_id
 from syncret.daemon.delivery.paths import Refused
-from syncret.daemon.delivery.reading import wanted_targets
+from syncret.daemon.delivery.reading import change_of, wanted_targets
 from syncret.daemon.delivery.staleness import expires_in, stale_source
 from syncret.daemon.delivery.telling import key_of
 from syncret.daemon.delivery.turns import Change, Turns
@@ -66,6 +68,14 @@ class OnHost(Struct, frozen=True, kw_only=True):
     """Whether this is a container: a volume of the pod is safe, and what is mounted read-only, too."""
     took_step: StepListener = ignore_step
     """Hears of each step of a delivery."""
+    offers: Offers | None = None
+    """What units may ask for; None: there is no socket for that."""
+    outputs: str = ""
+    """The output folder, which also holds what units may ask for; empty: there is none."""
+
+    def own_folder(self, ref: ObjectRef) -> str:
+        """Where the daemon itself keeps what a Delivery offers; no namespace has such a name."""
+        return f"{self.outputs}/{OWN}/{ref.namespace}/{ref.name}"
 
 
 class _Memory(Struct, kw_only=True):
@@ -90,6 +100,9 @@ class DeliveryReconciler:
         self._turns: dict[str, Turns] = {}
         self._claims = Claims()
         self._memory: dict[ObjectRef, _Memory] = {}
+        self._offering = Offering(
+            context, host.offers, host.own_folder, needs_socket=not (host.once or host.dry)
+        )
 
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
         """Its sources; any Secret of the namespace where it selects by labels."""
@@ -119,14 +132,14 @@ class DeliveryReconciler:
 
     async def _run(self, stored: StoredObject, writes: Writes, *, is_asked: bool) -> Outcome:
         run = self._delivering(stored, writes)
-        run.aim(bare_targets(run.spec))
+        run.aim(bare_targets(run.spec, self._host.own_folder(run.ref)))
         with self._turns_of(run).present(run.ref):
             return await self._bring_up(run, writes, is_asked=is_asked)
 
     def _delivering(self, stored: StoredObject, writes: Writes) -> Delivering:
         """In one pass within a container, an init container's, nothing runs yet that could be told."""
         host = self._host
-        return Delivering(
+        run = Delivering(
             self._context,
             writes,
             stored,
@@ -136,12 +149,15 @@ class DeliveryReconciler:
             tells=not (host.once and host.in_container),
             took_step=host.took_step,
         )
+        run.status = self._offering.reported(run.ref, run.status)
+        return run
 
     async def _bring_up(self, run: Delivering, writes: Writes, *, is_asked: bool) -> Outcome:
         try:
             self._check_allowed(run.ref, run.spec)
         except Refused as error:
             return await self._report(run, Reason.REFUSED, str(error), error.hint)
+        self._offering.begin(run)
         if run.spec.suspend:
             return await self._report(run, Reason.SUSPENDED, "what is live stays as it is")
         try:
@@ -153,7 +169,7 @@ class DeliveryReconciler:
         if stale is not None:
             return await self._withdraw(run, stale)
         try:
-            targets = await wanted_targets(self._context, run.spec, run.ref)
+            targets = await wanted_targets(self._context, run.spec, run.ref, self._host.own_folder(run.ref))
         except SourceMissing as error:
             return await self._missing(run, str(error))
         except (Unfit, SyncError) as error:
@@ -191,7 +207,7 @@ class DeliveryReconciler:
             turns.drop(run.ref)
             return await self._rest(run, memory)
         run.took_step("due")
-        action = _action(run, targets)
+        action = change_of(run.ref, run.live_files(), targets)
         if self._host.dry or run.holds(action):
             self._context.applied(run.ref, action)
             return Outcome()
@@ -315,6 +331,7 @@ class DeliveryReconciler:
         if spec.max_stale and self._context.cache is None:
             raise Refused("spec.maxStale: there is no offline cache, which knows ages", "set cache.key")
         check_places(spec, self._host.reserved)
+        self._offering.check(spec)
         taken = self._claims.claim(ref, [place.path for place in places_of(spec)])
         if taken is not None:
             path, other = taken
@@ -328,7 +345,7 @@ class DeliveryReconciler:
     async def _let_go(self, stored: StoredObject, writes: Writes) -> Outcome:
         run = self._delivering(stored, writes)
         if run.spec.deletion_policy == "Delete" and not (self._host.dry or writes.observes):
-            run.aim(bare_targets(run.spec))
+            run.aim(bare_targets(run.spec, self._host.own_folder(run.ref)))
             await run.remove()
         await drop_finalizer(writes, stored, FINALIZER)
         return Outcome()
@@ -357,6 +374,7 @@ class DeliveryReconciler:
         if known is not None and known.turns is not None:
             known.turns.drop(ref)
         self._claims.release(ref)
+        self._offering.forget(ref)
         self._context.memory.forget(ref)
 
     def _tell(self, run: Delivering, reason: str, message: str, *, warning: bool = False) -> None:
@@ -365,27 +383,3 @@ class DeliveryReconciler:
 
 class _Head(Struct):
     metadata: Metadata
-
-
-def _action(run: Delivering, targets: list[WantedTarget]) -> Action:
-    """The delivery as a write whose keys are files: `plan` and `sync` show which of them change."""
-    before = run.live_files()
-    after = {_file(each.path, name): content for each in targets for name, content in each.files.items()}
-    return Action(
-        verb=Verb.UPDATE if before else Verb.CREATE,
-        ref=run.ref,
-        document=_document(after),
-        before=_document(before) if before else None,
-    )
-
-
-def _document(files: Mapping[str, bytes]) -> Document:
-    return {
-        "apiVersion": DELIVERY.api_version,
-        "metadata": {},
-        "data": {name: content.hex() for name, content in files.items()},
-    }
-
-
-def _file(path: str, name: str) -> str:
-    return path if name == ALONE else f"{path}/{name}"

@@ -4,8 +4,8 @@ import errno
 import os
 import socket
 import stat
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
@@ -55,30 +55,36 @@ async def control_service(settings: Settings) -> AsyncGenerator[Serve, None]:
     if not settings.socket:
         yield lambda _: nullcontext()
         return
-    path = Path(settings.socket)
-    listener = listen_at(path)
-    identity = _inode(path)
+    with listening_at(Path(settings.socket)) as listener:
 
-    @asynccontextmanager
-    async def serve(view: View) -> AsyncGenerator[None, None]:
-        async with serve_application(application(view), [listener]):
-            yield
+        @asynccontextmanager
+        async def serve(view: View) -> AsyncGenerator[None, None]:
+            async with serve_application(application(view), [listener]):
+                yield
 
-    try:
         yield serve
+
+
+@contextmanager
+def listening_at(path: Path, *, hint: str = ELSEWHERE) -> Generator[socket.socket, None, None]:
+    """A socket at the path that goes with the block. Raises CannotListen."""
+    listener = listen_at(path, hint=hint)
+    identity = _inode(path)
+    try:
+        yield listener
     finally:
         listener.close()
         if _inode(path) == identity:  # a successor may have replaced it
             _remove(path)
 
 
-def listen_at(path: Path) -> socket.socket:
+def listen_at(path: Path, *, hint: str = ELSEWHERE) -> socket.socket:
     """A socket that listens at the path, with mode 0600. Raises CannotListen.
 
     A stale socket, on which no process listens any more, is replaced.
     """
     if len(os.fsencode(path)) > MAX_SOCKET_PATH:
-        raise CannotListen(f"{path}: is longer than {MAX_SOCKET_PATH} bytes", hint=ELSEWHERE)
+        raise CannotListen(f"{path}: is longer than {MAX_SOCKET_PATH} bytes", hint=hint)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,10 +95,10 @@ def listen_at(path: Path) -> socket.socket:
         listener.listen(BACKLOG)  # at once: a socket that refuses connections is taken for a stale one
     except OSError as error:
         listener.close()
-        raise CannotListen(f"{path}: {error.strerror}", hint=ELSEWHERE) from error
+        raise CannotListen(f"{path}: {error.strerror}", hint=hint) from error
     except NotPrivate as error:
         listener.close()
-        raise CannotListen(f"{path}: {error}", hint=f"{error.hint}; or {ELSEWHERE}") from error
+        raise CannotListen(f"{path}: {error}", hint=f"{error.hint}; or {hint}") from error
     except CannotListen:
         listener.close()
         raise

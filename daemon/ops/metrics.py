@@ -75,6 +75,8 @@ class Sources(NamedTuple):
     held: Callable[[], Mapping[str, int]] = dict
     """How many writes were held back, by what they would do."""
     deletions_waiting: Callable[[], int] = lambda: 0
+    credential_requests: Callable[[], Mapping[str, int]] = dict
+    """How many units that started asked for a credential, by what they got."""
     invalid_manifests: Callable[[], Iterable[tuple[str, str]]] = tuple
     """File and reason of each that has no effect."""
     cache: "Callable[[], CacheStats] | None" = None
@@ -162,6 +164,8 @@ class Metrics(NullObserver):
             await self._add_objects(samples, self._sources)
             self._add_queue(samples, self._sources.queue())
             samples.add(f.DELETIONS_WAITING, self._sources.deletions_waiting())
+            for result, count in self._sources.credential_requests().items():
+                samples.add(f.CREDENTIALS, count, f.labelled(f.CREDENTIALS.labels, (result,)))
             _add_invalid_manifests(samples, self._sources.invalid_manifests(), self._limit)
             self._add_stores(samples, self._sources)
             answers = self._sources.answers()

@@ -25,6 +25,7 @@ from syncret.providers.registry import Registry
 
 if TYPE_CHECKING:  # few hosts have any
     from syncret.daemon.cache.opening import Opened
+    from syncret.daemon.delivery.credentials.offers import Offers
     from syncret.daemon.release.hosted import HostedRelease
 
 
@@ -184,6 +185,8 @@ class View:
     """The releases among the manifests of a host."""
     recorder: PassRecorder = field(default_factory=PassRecorder)
     """What the first pass wrote."""
+    offers: "Offers | None" = None
+    """The credentials that units may ask for; None: there is no socket for that."""
 
 
 Serve: TypeAlias = Callable[[View], AbstractAsyncContextManager[None]]

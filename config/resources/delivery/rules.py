@@ -14,20 +14,16 @@ from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
 from syncret.config.paths import join, write
+from syncret.config.resources.delivery.credentials import credential_folder, credential_problems, distinct
 from syncret.config.resources.delivery.delivery import Delivery, DeliverySource, DeliverySpec
 from syncret.config.resources.delivery.local import problem_of_address, problem_of_url
 from syncret.config.resources.delivery.steps import DeliveryCheck
-from syncret.config.resources.delivery.targets import CredentialTarget, DeliveryTarget, SocketTarget
+from syncret.config.resources.delivery.targets import DeliveryTarget
 
 _FILE_NAME: Final = re.compile(r"(?!\.\.|\.$)[-._a-zA-Z0-9]{1,253}").fullmatch
 _NEVER: Final = ("/proc", "/sys", "/dev")
 _OTHERS_WRITE: Final = 0o002
 _OTHERS_READ: Final = 0o004
-_ASKED_NAME: Final = 84
-"""Bytes that the names of a unit and of a credential may have together: the longest that systemd asks for."""
-
-ENCRYPTED_STORE: Final = "/etc/credstore.encrypted"
-PLAIN_STORE: Final = "/run/credstore"
 
 
 class Place(NamedTuple):
@@ -48,6 +44,7 @@ def check(delivery: Delivery, _catalog: Catalog) -> Iterator[Problem]:
     yield from _overlapping(places_of(spec))
     for number, target in enumerate(spec.to):
         yield from _target(f"spec.to[{number}]", target)
+    yield from credential_problems(spec)
     yield from _steps(spec)
     yield from _spans(spec)
 
@@ -62,16 +59,16 @@ def unserved(spec: DeliverySpec) -> Iterator[tuple[str, str]]:
     }
     for number, target in enumerate(spec.to):
         asked[f"spec.to[{number}].systemdCredential"] = target.systemd_credential is not None
-        asked[f"spec.to[{number}].socket"] = target.socket is not None
     for path, is_asked in asked.items():
         if is_asked:
             yield path, "no daemon of this version can do that: the Delivery is refused"
 
 
 def commands_of(spec: DeliverySpec) -> list[str]:
-    """The fields by which something is run or told."""
+    """The fields by which something is run or told, or units are given what they ask for."""
     steps = {"spec.check": spec.check, "spec.reload": spec.reload, "spec.healthy": spec.healthy}
-    return [path for path, step in steps.items() if step is not None]
+    asked = [f"spec.to[{number}].socket" for number, to in enumerate(spec.to) if to.socket is not None]
+    return [path for path, step in steps.items() if step is not None] + asked
 
 
 def places_of(spec: DeliverySpec) -> list[Place]:
@@ -90,11 +87,6 @@ def places_of(spec: DeliverySpec) -> list[Place]:
             names = target.systemd_credential.names.values()
             places += [Place(f"{at}.systemdCredential.names", f"{folder}/{name}") for name in names]
     return places
-
-
-def credential_folder(target: CredentialTarget) -> str:
-    """Where the files of credentials go."""
-    return target.path or (PLAIN_STORE if target.encrypt == "none" else ENCRYPTED_STORE)
 
 
 def chosen_keys(source: DeliverySource) -> dict[str, str] | None:
@@ -190,19 +182,7 @@ def _target(at: str, target: DeliveryTarget) -> Iterator[Problem]:
     if target.directory is not None and target.directory.directory_mode:
         yield from _mode(f"{at}.directory.directoryMode", target.directory.directory_mode)
     if target.env_file is not None:
-        yield from _distinct(f"{at}.envFile.names", target.env_file.names.values())
-    if target.systemd_credential is not None:
-        credential = target.systemd_credential
-        yield from _distinct(f"{at}.systemdCredential.names", credential.names.values())
-        if credential.encrypt == "none" and credential_folder(credential) != PLAIN_STORE:
-            yield Problem(
-                path=f"{at}.systemdCredential.path",
-                message=f"credentials that are not encrypted go to {PLAIN_STORE} alone",
-                hint="leave path out, or encrypt them",
-            )
-    if target.socket is not None:
-        yield from _distinct(f"{at}.socket.names", target.socket.names.values())
-        yield from _asked_names(f"{at}.socket", target.socket)
+        yield from distinct(f"{at}.envFile.names", target.env_file.names.values())
 
 
 def _mode(path: str, mode: str) -> Iterator[Problem]:
@@ -216,27 +196,6 @@ def _mode(path: str, mode: str) -> Iterator[Problem]:
             hint="give it a group instead",
             severity=Severity.WARNING,
         )
-
-
-def _distinct(path: str, names: Sequence[str] | Json) -> Iterator[Problem]:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            yield Problem(path=path, message=f'two files become "{name}"', hint="give each a name of its own")
-        seen.add(name)
-
-
-def _asked_names(path: str, socket: SocketTarget) -> Iterator[Problem]:
-    for unit in socket.units:
-        for credential in socket.names.values():
-            size = len(unit.replace("@*.", "@.")) + len(credential)
-            if size > _ASKED_NAME:
-                yield Problem(
-                    path=path,
-                    message=f'"{unit}" and "{credential}" have {size} bytes together; '
-                    f"systemd can ask for {_ASKED_NAME}",
-                    hint="shorten the name of the credential",
-                )
 
 
 def _steps(spec: DeliverySpec) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from syncret.daemon.cli.settings import NO_OUTPUT_DIR, run_guarded, settings_of_
 from syncret.daemon.cli.table import print_objects, row_of, summary
 from syncret.daemon.cli.terminal import Progress, print_text
 from syncret.daemon.ops.control import control_service
+from syncret.daemon.ops.credential_socket import CredentialSocket
 from syncret.daemon.ops.http import health_service, http_service
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import View
@@ -47,16 +48,21 @@ def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
 
         asyncio.run(run_alone(partial(settings_of_daemon, options), part))
         return OK
+    credentials = CredentialSocket(os.environ)
     supervisor = Supervisor(
         partial(settings_of_daemon, options),
         registry=Registry(),
         notifier=Notifier.from_environ(os.environ),
-        services=(http_service, health_service, control_service, webhook_service),
+        services=(http_service, health_service, control_service, webhook_service, credentials.service),
+        offers=credentials.offers,
         passed_over=without_effect(getattr(options, "eso", ()), getattr(options, "eso_dropped", ())),
         announce=announce,
         progress=Progress(sys.stderr) if sys.stdout.isatty() and sys.stderr.isatty() else None,
     )
-    asyncio.run(supervisor.run())
+    try:
+        asyncio.run(supervisor.run())
+    finally:
+        credentials.close()
     return OK
 
 

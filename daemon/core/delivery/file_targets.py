@@ -1,4 +1,7 @@
-"""What each file and folder of a Delivery is to hold, and how it is to look."""
+"""What each file and folder of a Delivery is to hold, and how it is to look.
+
+The credentials that units ask for are a folder, too: one of our own, from which the socket answers.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
@@ -8,8 +11,9 @@ from msgspec.structs import replace
 
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.delivery.delivery import DeliverySpec
-from syncret.config.resources.delivery.targets import EnvFileTarget, FileTarget
+from syncret.config.resources.delivery.targets import EnvFileTarget, FileTarget, SocketTarget
 from syncret.daemon.core.delivery.assemble import SetFile, SourceMissing, Unfit, chosen
+from syncret.daemon.core.delivery.credentials import credentials
 from syncret.daemon.core.delivery.env_file import env_file
 from syncret.daemon.core.delivery.names import Inexpressible, variable_names
 
@@ -32,17 +36,26 @@ class WantedTarget(Struct, frozen=True, kw_only=True):
     owner: str
     group: str
     adopt: bool
+    sort: str = "file"
+    """The kind of target, for people."""
+    named: str = ""
+    """What people know it by, if not by its path."""
+
+    @property
+    def name(self) -> str:
+        """What people know it by."""
+        return self.named or self.path
 
     def __repr__(self) -> str:
         return f"<WantedTarget {self.path}: {', '.join(self.files)}>"
 
 
 def file_targets(
-    spec: DeliverySpec, files: Mapping[str, SetFile], delivery: ObjectRef, render: Render
+    spec: DeliverySpec, files: Mapping[str, SetFile], delivery: ObjectRef, render: Render, own: str = ""
 ) -> list[WantedTarget]:
-    """All targets that are files, in order. Raises SourceMissing, Unfit, and what `render` raises.
+    """All targets, in order. Raises SourceMissing, Unfit, and what `render` raises.
 
-    Credentials are none of them: systemd seals them, or asks for them.
+    `own` is the folder for what the daemon keeps for this Delivery itself.
     """
     contents: list[Mapping[str, bytes]] = []
     for number, target in enumerate(spec.to):
@@ -53,13 +66,16 @@ def file_targets(
             contents.append({ALONE: _file(f"{at}.file", target.file, files, render)})
         if target.env_file is not None:
             contents.append({ALONE: _env_file(f"{at}.envFile", target.env_file, files, delivery)})
-    return [replace(each, files=content) for each, content in zip(bare_targets(spec), contents, strict=True)]
+        if target.socket is not None:
+            contents.append(credentials(f"{at}.socket", target.socket.names, files))
+    targets = bare_targets(spec, own)
+    return [replace(each, files=content) for each, content in zip(targets, contents, strict=True)]
 
 
-def bare_targets(spec: DeliverySpec) -> list[WantedTarget]:
+def bare_targets(spec: DeliverySpec, own: str = "") -> list[WantedTarget]:
     """The same targets without their contents."""
     wanted: list[WantedTarget] = []
-    for target in spec.to:
+    for number, target in enumerate(spec.to):
         if target.directory is not None:
             each = target.directory
             wanted.append(
@@ -72,9 +88,12 @@ def bare_targets(spec: DeliverySpec) -> list[WantedTarget]:
                     owner=each.owner,
                     group=each.group,
                     adopt=each.adopt,
+                    sort="directory",
                 )
             )
         wanted += [_alone(each) for each in (target.file, target.env_file) if each is not None]
+        if target.socket is not None:
+            wanted.append(_asked_for(f"{own}/{number}", target.socket))
     return wanted
 
 
@@ -100,6 +119,21 @@ def _alone(target: FileTarget | EnvFileTarget) -> WantedTarget:
         owner=target.owner,
         group=target.group,
         adopt=target.adopt,
+    )
+
+
+def _asked_for(path: str, target: SocketTarget) -> WantedTarget:
+    return WantedTarget(
+        path=path,
+        layout="swap",
+        files={},
+        mode=0o400,
+        folder_mode=0o700,
+        owner="",
+        group="",
+        adopt=True,
+        sort="socket",
+        named=",".join(target.units),
     )
 
 

@@ -277,6 +277,10 @@ def _delivery(resource: "Delivery", _known: ExplainInput) -> _Description:
         for name, step in steps.items()
         if step is not None
     ]
+    live = status.live.generation if status.live is not None else 0
+    for each in status.consumers:
+        newer = f"; live is {live}" if each.generation != live else ""
+        notes.append(f"{each.unit} has {each.credential} of set {each.generation} since {each.at}{newer}")
     places = ", ".join(place.path for place in status.targets)
     return _Description(places or "nothing is delivered yet", notes=tuple(notes))
 

@@ -86,7 +86,6 @@ def test_what_is_right_is_accepted(document: Document) -> None:
 @pytest.mark.parametrize(
     ("document", "path"),
     [
-        pytest.param(CREDENTIAL, "spec.to[0].socket", id="socket"),
         pytest.param(
             to(systemdCredential={"names": {"a": "b"}}), "spec.to[0].systemdCredential", id="sealed"
         ),
@@ -244,6 +243,32 @@ def test_a_status_in_a_manifest_is_ignored() -> None:
             to(socket={"units": ["app.service"], "names": {"a": "x", "b": "x"}}),
             ['spec.to[0].socket.names: two files become "x"'],
             id="one credential twice",
+        ),
+        pytest.param(
+            delivery(to=[{"socket": {"units": ["app.service"], "names": {each: "x"}}} for each in "ab"]),
+            ['spec.to[1].socket: "app.service" gets "x" from spec.to[0].socket already'],
+            id="one credential from two entries",
+        ),
+        pytest.param(
+            to(socket={"units": ["app.service"], "names": {"a": ".."}}),
+            ['spec.to[0].socket.names: ".." is no name of a credential'],
+            id="no name of a file",
+        ),
+        pytest.param(
+            delivery(
+                to=[{"socket": {"units": ["app@*.service"], "names": {"a": "x"}}}],
+                reload={"unit": "app@1.service"},
+            ),
+            ["?spec.reload.action: systemd reads credentials again only at a restart"],
+            id="reloaded with a credential",
+        ),
+        pytest.param(
+            delivery(
+                to=[{"systemdCredential": {"names": {"a": "x"}}}],
+                reload={"unit": "app.service", "action": "restart"},
+            ),
+            [],
+            id="restarted with a credential",
         ),
         pytest.param(
             to(systemdCredential={"path": "/srv/x", "names": {"a": "a"}, "encrypt": "none"}),

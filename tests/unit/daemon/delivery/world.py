@@ -15,6 +15,7 @@ from syncret.daemon.app import EngineOverrides, RunningEngine, run_engine
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.core.delivery.step import Step
 from syncret.daemon.core.delivery.timing import StartLimit
+from syncret.daemon.delivery.credentials.offers import Offers
 from syncret.daemon.delivery.reconciler import DeliveryReconciler, OnHost
 from syncret.daemon.delivery.units import Action, Told, UnitState
 from syncret.daemon.engine.clock import Clock
@@ -98,6 +99,8 @@ class World:
         self.steps: list[Step] = []
         self.keep_state = False
         self.bound: tuple[BoundFolder, ...] = ()
+        self.offers: Offers | None = None
+        self.outputs = folder / "outputs"
         self.manifests.mkdir(mode=0o755)
         self.srv.mkdir(mode=0o755)
         self.home: HostHome
@@ -133,6 +136,8 @@ class World:
                 dry=dry,
                 in_container=in_container,
                 took_step=self.steps.append,
+                offers=self.offers,
+                outputs=str(self.outputs),
             )
             hooks = EngineOverrides(
                 observer=seen,

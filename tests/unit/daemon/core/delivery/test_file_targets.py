@@ -97,8 +97,11 @@ def test_what_cannot_be_made_says_where(target: DeliveryTarget, error: type[Exce
     assert str(caught.value) == message
 
 
-def test_credentials_are_no_files_of_ours() -> None:
-    assert wanted(DeliveryTarget(socket=SocketTarget(units=("a.service",), names={"pguser": "u"}))) == []
+def test_credentials_to_be_asked_for_are_a_folder_of_our_own() -> None:
+    socket = DeliveryTarget(socket=SocketTarget(units=("a.service", "b@*.service"), names={"pguser": "u"}))
+    (target,) = file_targets(DeliverySpec(sources=(), to=(socket,)), FILES, WEB, rendered, "/own")
+    assert (target.path, target.name, target.sort) == ("/own/0", "a.service,b@*.service", "socket")
+    assert (target.files, target.mode, target.folder_mode) == ({"u": b"app"}, 0o400, 0o700)
 
 
 def test_a_target_does_not_show_its_content() -> None:

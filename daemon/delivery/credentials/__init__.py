@@ -1,0 +1,1 @@
+"""Credentials of systemd: answered on a socket while a unit starts, or sealed into files."""

@@ -1,0 +1,220 @@
+"""Answers systemd, which asks for the credentials of a unit that starts, on a Unix socket.
+
+A connection that is closed has given an empty credential (see `core.delivery.credentials`): so each one is
+answered or refused, and none is accepted before there is something to say. Those that wait when a run of the
+daemon ends are handed to the next one.
+"""
+
+import asyncio
+import errno
+import socket
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import structlog
+from msgspec import Struct
+
+from syncret.config.meta import ObjectRef
+from syncret.daemon.core.delivery.credentials import REFUSAL, Asked, asked_by
+from syncret.daemon.delivery.credentials.live_sets import LiveSets
+from syncret.daemon.delivery.credentials.offers import Offers
+from syncret.daemon.delivery.paths import Refused
+
+MOST_CONNECTIONS: Final = 256
+WRITE_WITHIN: Final = 5.0
+"""Seconds in which systemd has to take an answer."""
+
+ACCEPT_PAUSE: Final = 1.0
+"""Seconds until the next try, if no connection can be accepted."""
+
+ROOT: Final = 0
+_PEER: Final = struct.Struct("3i")
+_EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_GONE: Final = {errno.EAGAIN, errno.ECONNABORTED, errno.EINTR}
+log = structlog.get_logger()
+
+Result: TypeAlias = Literal["answered", "refused", "timeout", "failed"]
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """A connection, and until when it may wait, in the loop's time."""
+
+    connection: socket.socket
+    deadline: float
+
+
+class Answer(NamedTuple):
+    """What a request gets: a value of a set, or a refusal that says why."""
+
+    result: Result
+    why: str = ""
+    ref: ObjectRef | None = None
+    value: bytes = REFUSAL
+    generation: int = 0
+
+
+class CredentialServer:
+    """Serves one listening socket, until it is stopped."""
+
+    def __init__(
+        self, listener: socket.socket, offers: Offers, *, wait: float, left: Sequence[Request] = ()
+    ) -> None:
+        """`wait`: seconds until a request is refused for which nothing is live; `left`: who waits already."""
+        self.left: list[Request] = list(left)
+        """Requests that wait when the server has stopped."""
+        self._listener = listener
+        self._offers = offers
+        self._wait = wait
+        self._sets = LiveSets()
+        self._reading = asyncio.Lock()
+        self._room = asyncio.Semaphore(MOST_CONNECTIONS)
+        self._stopping = asyncio.Event()
+
+    async def serve(self) -> None:
+        """Answer until `stop` is called; then those are left that still wait."""
+        self._listener.settimeout(0)
+        async with asyncio.TaskGroup() as group:
+            for request in self._take_left():
+                await self._begin(group, request)
+            accepting = group.create_task(self._accept(group), name="credentials: accept")
+            await self._stopping.wait()
+            accepting.cancel()
+
+    def stop(self) -> None:
+        """Let no request wait any more; those that wait are left."""
+        self._stopping.set()
+        self._offers.notify()
+
+    def _take_left(self) -> list[Request]:
+        left, self.left = self.left, []
+        return left
+
+    async def _accept(self, group: asyncio.TaskGroup) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await _readable(self._listener)
+            deadline = loop.time() + self._wait
+            while not (self._offers or self._offers.is_complete) and loop.time() < deadline:
+                await self._change(self._offers.changed, deadline)
+            try:
+                connection, _ = self._listener.accept()
+            except OSError as error:
+                if error.errno in _EXHAUSTED:
+                    await asyncio.sleep(ACCEPT_PAUSE)
+                elif error.errno not in _GONE:
+                    raise
+                continue
+            connection.settimeout(0)
+            await self._begin(group, Request(connection=connection, deadline=deadline))
+
+    async def _begin(self, group: asyncio.TaskGroup, request: Request) -> None:
+        group.create_task(self._serve(request), name="credentials: answer")
+        await self._room.acquire()  # after it: whoever was accepted is served
+
+    async def _serve(self, request: Request) -> None:
+        answer: Answer | None = Answer("failed", "an unexpected error")
+        try:
+            asked = _asked(request.connection)
+            if asked is None:
+                answer = Answer("refused", "who asks is no unit that systemd starts")
+            else:
+                answer = await self._found(request, *asked)
+            if answer is not None:
+                self._tell(answer, None if asked is None else asked[1])
+        finally:
+            self._room.release()
+            if answer is None:
+                self.left.append(request)
+            else:
+                await _send(request.connection, answer.value)
+
+    async def _found(self, request: Request, pid: int, asked: Asked) -> Answer | None:
+        """The answer, once there is one; None if the server stops before."""
+        while True:
+            changed = self._offers.changed
+            answer = await self._look(pid, asked)
+            if answer is not None:
+                return answer
+            if self._stopping.is_set():
+                return None
+            if not await self._change(changed, request.deadline):
+                near = self._offers.near(asked)
+                return Answer("timeout", f"nothing is live after {self._wait:g}s", near)
+
+    async def _look(self, pid: int, asked: Asked) -> Answer | None:
+        """The answer as things are now; None if one may come."""
+        known = False
+        for ref, offer in list(self._offers.of(asked)):
+            known = True
+            try:
+                async with self._reading:
+                    live = await asyncio.to_thread(self._sets.of, pid, asked, ref, offer)
+            except (Refused, OSError) as error:
+                return Answer("failed", str(error), ref)
+            value = None if live is None else live.values.get(asked.credential)
+            if live is not None and value:
+                return Answer("answered", "", ref, value, live.generation)
+        if known or not self._offers.is_complete:
+            return None
+        return Answer("refused", "no Delivery lets it have that", self._offers.near(asked))
+
+    async def _change(self, changed: asyncio.Event, deadline: float) -> bool:
+        """Whether something changed before the deadline."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(deadline):
+                await changed.wait()
+                return True
+        return False
+
+    def _tell(self, answer: Answer, asked: Asked | None) -> None:
+        self._offers.results[answer.result] += 1
+        if answer.result == "answered" and answer.ref is not None and asked is not None:
+            self._offers.tell_answered(answer.ref, asked, answer.generation)
+            return
+        unit, credential = asked or ("", "")
+        log.warning("a credential is refused", unit=unit, credential=credential, reason=answer.why)
+        if answer.ref is not None:
+            self._offers.tell_refused(answer.ref, f"{unit} asked for {credential}: {answer.why}")
+
+
+def refuse_all(requests: Sequence[Request]) -> None:
+    """Refuse those that nobody will answer any more: the process ends."""
+    for request in requests:
+        with request.connection as connection, suppress(OSError):
+            connection.settimeout(WRITE_WITHIN)
+            connection.sendall(REFUSAL)
+
+
+def _asked(connection: socket.socket) -> tuple[int, Asked] | None:
+    """The process that asks, which has to be root's, and what it asks for."""
+    pid, uid, _ = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
+    asked = None
+    with suppress(OSError):  # it has gone already
+        asked = asked_by(connection.getpeername())
+    return None if uid != ROOT or asked is None else (pid, asked)
+
+
+async def _send(connection: socket.socket, value: bytes) -> None:
+    """As one piece where the buffer holds it: a crash then truncates nothing."""
+    with connection, suppress(OSError, TimeoutError):  # systemd takes no more of a refusal than it must
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, len(value))
+        async with asyncio.timeout(WRITE_WITHIN):
+            await asyncio.get_running_loop().sock_sendall(connection, value)
+
+
+def _resolve(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+async def _readable(listener: socket.socket) -> None:
+    """Wait until somebody connects, without accepting: whoever is not accepted waits in the kernel."""
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(listener, _resolve, ready)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(listener)

@@ -1,0 +1,98 @@
+"""The socket on which systemd asks for credentials: passed by systemd itself, or bound by a setting."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from syncret.config.settings import Settings
+from syncret.daemon.ops.bind_errors import CannotListen
+from syncret.daemon.ops.control import listening_at
+from syncret.daemon.ops.view import Serve, View
+
+if TYPE_CHECKING:  # few hosts have any
+    from syncret.daemon.delivery.credentials.offers import Offers
+    from syncret.daemon.delivery.credentials.server import Request
+
+NAME: Final = "credentials"
+"""FileDescriptorName= of the socket unit."""
+
+_FIRST_PASSED: Final = 3
+_ELSEWHERE: Final = "choose another with the setting credentialSocket, or none"
+
+
+class CredentialSocket:
+    """The socket, over all runs of the daemon."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._passed = passed_socket(environ)
+        self._left: list[Request] = []
+        """Requests that waited when the last run ended."""
+
+    def offers(self, settings: Settings) -> "Offers | None":
+        """What Deliveries offer there in one run; None without a socket."""
+        if self._passed is None and not settings.credential_socket:
+            return None
+        from syncret.daemon.delivery.credentials.offers import Offers  # as above
+
+        return Offers()
+
+    @asynccontextmanager
+    async def service(self, settings: Settings) -> AsyncGenerator[Serve, None]:
+        """Listen until the block is left. Raises CannotListen."""
+        if self._passed is not None:
+            yield lambda view: self._serving(self._passed, view)
+        elif settings.credential_socket:
+            with listening_at(Path(settings.credential_socket), hint=_ELSEWHERE) as listener:
+                yield lambda view: self._serving(listener, view)
+        else:
+            yield lambda _: nullcontext()
+
+    def close(self) -> None:
+        """Refuse whoever waits: the process ends."""
+        if self._left:
+            from syncret.daemon.delivery.credentials.server import refuse_all  # as above
+
+            refuse_all(self._left)
+
+    @asynccontextmanager
+    async def _serving(self, listener: socket.socket | None, view: View) -> AsyncGenerator[None, None]:
+        from syncret.daemon.delivery.credentials.server import CredentialServer  # as above
+
+        offers = view.offers
+        if listener is None or offers is None:
+            raise CannotListen("there is no socket for credentials", hint=_ELSEWHERE)
+        wait = view.settings.credential_wait
+        server = CredentialServer(listener, offers, wait=wait, left=self._left)
+        self._left = []
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(server.serve(), name="credentials")
+                completing = group.create_task(_complete(view, offers), name="credentials: first pass")
+                try:
+                    yield
+                finally:
+                    completing.cancel()
+                    server.stop()
+        finally:
+            self._left = server.left
+
+
+async def _complete(view: View, offers: "Offers") -> None:
+    await view.running.engine.first_pass.wait()
+    offers.complete()
+
+
+def passed_socket(environ: Mapping[str, str]) -> socket.socket | None:
+    """The socket of this name that systemd has passed to this process; None without one."""
+    if environ.get("LISTEN_PID") != str(os.getpid()):
+        return None
+    names = environ.get("LISTEN_FDNAMES", "").split(":")
+    if NAME not in names:
+        return None
+    fd = _FIRST_PASSED + names.index(NAME)
+    os.set_inheritable(fd, False)  # noqa: FBT003  # takes no keywords
+    return socket.socket(fileno=fd)

@@ -1,0 +1,253 @@
+"""Credentials under a real systemd: the guide as written, who is refused, what waits, what is one set."""
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.real.systemd.installed import unpack
+from tests.suites.docs.pages import blocks
+from tests.support.debian import ROOT, missing_tools
+from tests.support.machine import Machine, booted, until
+
+GUIDE = ROOT / "docs" / "guides" / "credentials.md"
+PACKAGES = ("dbus", "polkitd", "python3", "python3-venv", "systemd", "systemd-sysv")
+SETTINGS = "manifests: [/etc/syncret/manifests]\ncredentialWait: 3s\n"
+RULE = """\
+polkit.addRule(function(action, subject) {
+    if (action.id == "org.freedesktop.systemd1.manage-units" && subject.user == "syncret") {
+        return polkit.Result.YES;
+    }
+});
+"""
+PAIR = """\
+[Service]
+Type=oneshot
+LoadCredential=cert:/run/syncret/credentials.sock
+LoadCredential=key:/run/syncret/credentials.sock
+ExecStart=/bin/sh -c 'cd "$CREDENTIALS_DIRECTORY"; echo "$(cat cert) $(cat key)" >> /run/pairs'
+"""
+STRANGER = """\
+[Service]
+Type=exec
+LoadCredential=db-password:/run/syncret/credentials.sock
+ExecStart=/bin/sleep infinity
+"""
+FAILED = "243"
+"""What systemd says of a unit whose credentials it could not set up."""
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(bool(why := missing_tools("mmdebstrap", "systemd-nspawn", "nsenter")), reason=why),
+]
+
+
+def shown(title: str) -> str:
+    """A file of the guide."""
+    [block] = [
+        each for kind in ("yaml", "ini", "console") for each in blocks(GUIDE, kind) if each.title == title
+    ]
+    return block.text
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    folder, console = tmp_path_factory.mktemp("machine"), tmp_path_factory.mktemp("console") / "log"
+    try:
+        root = unpack(folder, PACKAGES)
+        for unit, text in (("app", shown("app.service")), ("stranger", STRANGER), ("pair", PAIR)):
+            (root / f"etc/systemd/system/{unit}.service").write_text(text)
+        (root / "etc/polkit-1/rules.d/50-syncret.rules").write_text(RULE)
+        (root / "etc/polkit-1/rules.d/50-syncret.rules").chmod(0o644)
+        (root / "etc/syncret/syncret.yaml").write_text(SETTINGS)
+        with booted(root, console) as machine:
+            for line in shown("enable").splitlines():
+                machine.run(*line.removeprefix("# ").split())
+            yield machine
+    finally:
+        shutil.rmtree(folder)
+        print(f"\n{console.read_text(errors='replace')}")
+
+
+class Host:
+    """The host, its manifests and its units."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.manifests = machine.path("/etc/syncret/manifests")
+
+    def put(self, name: str, text: str) -> None:
+        """Write a manifest in one step."""
+        fresh = self.manifests / f".{name}"
+        fresh.write_text(text)
+        fresh.rename(self.manifests / f"{name}.yaml")
+
+    def secret(self, name: str, **data: str) -> None:
+        lines = "".join(f"  {key}: {value}\n" for key, value in data.items())
+        self.put(
+            f"secret-{name}",
+            f"apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\nstringData:\n{lines}",
+        )
+
+    def delivery(self, *, quick: bool = True) -> None:
+        fast = "  debounce: {quiet: 0s, atMost: 0s}\n  minInterval: 0s\n" if quick else ""
+        self.put("app", shown("app.yaml") + fast)
+
+    def start(self, unit: str) -> str:
+        """Start a unit; its status, if that fails."""
+        self.machine.run("systemctl", "start", unit, check=False)
+        return self.machine.property(unit, "ExecMainStatus")
+
+    def seen(self) -> str:
+        """What the application found at its start."""
+        path = self.machine.path("/run/app.seen")
+        return path.read_text() if path.exists() else ""
+
+    def told(self, delivery: str = "app") -> str:
+        return self.machine.run("syncret", "explain", f"Delivery/{delivery}", check=False)
+
+    def until_told(self, what: str, delivery: str = "app") -> None:
+        until(lambda: what in self.told(delivery), f"told {what}")
+
+    def in_background(self, unit: str) -> threading.Thread:
+        """Let a unit start while something else happens."""
+        thread = threading.Thread(target=self.start, args=(unit,))
+        thread.start()
+        return thread
+
+
+@pytest.fixture
+def host(machine: Machine) -> Iterator[Host]:
+    found = Host(machine)
+    machine.run("systemctl", "start", "syncret")
+    try:
+        yield found
+    finally:
+        print(found.told())
+        machine.run("systemctl", "stop", "app", "stranger", "pair", "syncret", check=False)
+        print(f"\n{machine.journal('syncret')}{machine.journal('app')}")
+        machine.run("sh", "-c", "rm -rf /etc/syncret/manifests/* /run/app.seen /run/pairs")
+        machine.run("systemctl", "reset-failed", check=False)
+        machine.run("systemctl", "clean", "--what=runtime", "--what=state", "syncret", check=False)
+        machine.run("systemctl", "restart", "syncret-credentials.socket")
+
+
+def test_the_guide_gives_a_unit_its_password_and_the_next_one(host: Host) -> None:
+    host.secret("db", password="first")
+    host.delivery()
+    host.until_told("Delivered")
+    host.start("app")
+    until(lambda: host.seen() == "first", "started with its password")
+    host.secret("db", password="second")
+    until(lambda: host.seen() == "second", "restarted with the next one")
+    host.until_told("app.service has db-password of set 2")
+
+
+def test_a_unit_that_is_not_named_does_not_start(host: Host) -> None:
+    host.secret("db", password="first")
+    host.delivery()
+    host.until_told("Delivered")
+    assert host.start("stranger") == FAILED
+    assert "a credential is refused" in host.machine.journal("syncret")
+    assert "CredentialRefused" in host.machine.journal("syncret")
+
+
+def test_nobody_but_systemd_can_ask(host: Host) -> None:
+    """Not even the daemon's own user, nor root by itself."""
+    asks = (
+        "import socket; s = socket.socket(socket.AF_UNIX); s.connect('/run/syncret/credentials.sock'); "
+        "print(len(s.recv(1)), s.recv(1) == b'\\0')"
+    )
+    host.secret("db", password="first")
+    host.delivery()
+    host.until_told("Delivered")
+    assert host.machine.run("python3", "-c", asks).strip() == "1 True"
+    nobody = host.machine.run(
+        "setpriv", "--reuid=nobody", "--clear-groups", "python3", "-c", asks, check=False
+    )
+    assert nobody == ""
+
+
+def test_a_unit_waits_for_a_first_value_and_then_fails(host: Host) -> None:
+    host.delivery()
+    host.until_told("SourceMissing")
+    assert host.start("app") == FAILED
+    assert "nothing is live after 3s" in host.machine.journal("syncret")
+    starting = host.in_background("app")
+    host.secret("db", password="just in time")
+    starting.join()
+    until(lambda: host.seen() == "just in time", "started with what came while it waited")
+
+
+@pytest.mark.parametrize("size", [1 << 20, 600_000])
+def test_more_than_systemd_takes_is_no_start_with_less(host: Host, size: int) -> None:
+    """One value that is too large is not delivered; two that are so together systemd refuses itself."""
+    host.secret("tls", cert="x" * size, key="y" * size)
+    host.put("pair", pair())
+    host.until_told("Refused" if size == 1 << 20 else "Delivered", "pair")
+    assert host.start("pair") == FAILED
+    assert not host.machine.path("/run/pairs").exists()
+
+
+def pair() -> str:
+    text = shown("app.yaml").partition("  reload:")[0]
+    return (
+        text.replace("name: app", "name: pair")
+        .replace("secret: db", "secret: tls")
+        .replace('[app.service, "worker@*.service"]', "[pair.service]")
+        .replace("password: db-password", "cert: cert, key: key")
+    ) + "  debounce: {quiet: 0s, atMost: 0s}\n"
+
+
+def test_a_daemon_that_is_killed_costs_a_unit_only_time(host: Host) -> None:
+    host.secret("db", password="first")
+    host.delivery()
+    host.until_told("Delivered")
+    host.machine.run("systemctl", "kill", "--signal=KILL", "syncret")
+    host.start("app")
+    until(lambda: host.seen() == "first", "started by the next daemon's answer")
+
+
+def test_at_boot_a_unit_waits_for_a_daemon_that_is_slow(host: Host) -> None:
+    host.machine.run("systemctl", "stop", "syncret")
+    host.secret("db", password="first")
+    host.delivery()
+    drop_in = host.machine.path("/run/systemd/system/syncret.service.d/slow.conf")
+    drop_in.parent.mkdir(parents=True, exist_ok=True)
+    drop_in.write_text("[Service]\nExecStartPre=/bin/sleep 2\n")
+    host.machine.run("systemctl", "daemon-reload")
+    try:
+        host.start("app")
+        until(lambda: host.seen() == "first", "started after the daemon")
+    finally:
+        drop_in.unlink()
+        host.machine.run("systemctl", "daemon-reload")
+
+
+def test_certificate_and_key_of_one_start_come_from_one_set(host: Host) -> None:
+    host.secret("tls", cert="0", key="0")
+    host.put("pair", pair())
+    host.until_told("Delivered", "pair")
+    done = threading.Event()
+    rotating = threading.Thread(target=rotate, args=(host, done.is_set))
+    rotating.start()
+    try:
+        for _ in range(40):
+            assert host.start("pair") == "0"
+    finally:
+        done.set()
+        rotating.join()
+    pairs = [line.split() for line in host.machine.path("/run/pairs").read_text().splitlines()]
+    assert len(pairs) == 40
+    assert [each for each in pairs if each[0] != each[1]] == []
+    assert len({cert for cert, _ in pairs}) > 1, "it was rotated meanwhile"
+
+
+def rotate(host: Host, is_done: Callable[[], bool]) -> None:
+    """One set after the other, each as soon as the one before is live."""
+    number = 0
+    while not is_done():
+        number += 1
+        host.secret("tls", cert=str(number), key=str(number))
+        until(lambda number=number: is_done() or f"set {number} is live" in host.told("pair"), "live")  # type: ignore[misc]
