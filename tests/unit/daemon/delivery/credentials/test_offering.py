@@ -117,7 +117,7 @@ async def test_a_restart_of_the_daemon_gives_what_was_live(host: Host) -> None:
     async with host.asked():
         assert await host.ask() == b"1"
         await host.settle()
-    host.units.check_code = 1
+    host.units.check = Outcome.FAILED
     host.write(secret(password="2"))
     async with host.asked():
         assert host.ready() == ("False", "CheckFailed")
