@@ -193,6 +193,8 @@ class Delivering:
         self.took_step("check", result=result_of(told.outcome), began=began)
         if told.outcome is not Outcome.DONE:
             await asyncio.to_thread(self._host.discard_staged)
+            if not self.row.live:
+                await asyncio.to_thread(self._host.discard_mount_points)
         await self.save(advance(self.row, told.outcome, self.steps))
 
     # ------------------------------------------------------------------------------------------- its turn

@@ -136,6 +136,15 @@ class HostTargets:
 
         self._each(discard)
 
+    def discard_mount_points(self) -> None:
+        """After a check of a first set that failed: remove what was made to show it."""
+
+        def discard(target: Opened) -> None:
+            if isinstance(target, FolderTarget):
+                target.discard_mount_point()
+
+        self._each(discard)
+
     def discard_previous(self) -> None:
         """Remove what was live before."""
         self._each(lambda target: target.discard_previous())

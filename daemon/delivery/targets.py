@@ -97,10 +97,14 @@ class Swapped:
         """Whether it is what this target makes."""
         return stat.S_ISREG(mode)
 
+    def _is_empty_folder(self) -> bool:
+        """Whether an empty folder is there, and this target is a folder."""
+        return False
+
     def _check_replaceable(self, *, adopt: bool) -> None:
         """Refuse what stands there and is none of ours. A link is replaced, never followed."""
         status = self._place.status()
-        if status is None or adopt or stat.S_ISLNK(status.st_mode):
+        if status is None or adopt or stat.S_ISLNK(status.st_mode) or self._is_empty_folder():
             return
         if not self._is_sort(status.st_mode):
             raise Refused(f"{self._place.path} is something else than is delivered there", _NOT_OURS)
@@ -191,8 +195,23 @@ class FolderTarget(Swapped):
                 os.close(live)
             place.sync()
 
+    def discard_mount_point(self) -> None:
+        """Remove the empty folder that systemd makes for a check unit where nothing is live yet."""
+        if self._is_empty_folder():
+            remove_ours(self._place, self._place.name)
+
     def _is_sort(self, mode: int) -> bool:
         return stat.S_ISDIR(mode)
+
+    def _is_empty_folder(self) -> bool:
+        """It holds nothing that anybody wrote; systemd makes one for a check unit that binds over it."""
+        folder = self._opened(self._place.name)
+        if folder is None:
+            return False
+        try:
+            return not listed(folder)
+        finally:
+            os.close(folder)
 
     def _is_kept(self, live: int | None, new: int, name: str, content: bytes) -> bool:
         """Whether a file of the live set is as it should be, and has been taken over."""

@@ -1,10 +1,13 @@
 """Deliveries as the daemon carries them out: what programs find, what is told to them, and what goes back."""
 
+import json
 import os
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -104,6 +107,20 @@ async def test_a_check_that_nobody_may_start_is_asked_for_again(world: World) ->
         assert world.files() == {}
         world.units.check = Outcome.DONE
         await world.look_again()
+        assert world.ready() == ("True", "Delivered")
+        assert world.files() == {"crt": "1"}
+
+
+async def test_the_folder_that_systemd_makes_for_a_check_unit_is_no_obstacle(world: World) -> None:
+    """systemd makes what a unit binds over (BindReadOnlyPaths=), and leaves it."""
+    world.write(secret(crt="bad"), tls(world, check={"unit": "check.service"}))
+    world.units.check = Outcome.FAILED
+    world.units.when_started = (world.srv / "tls").mkdir
+    async with world.running():
+        assert world.ready() == ("False", "CheckFailed")
+        assert list(world.srv.iterdir()) == []
+        world.units.check = Outcome.DONE
+        await world.apply(secret(crt="1"))
         assert world.ready() == ("True", "Delivered")
         assert world.files() == {"crt": "1"}
 
@@ -249,6 +266,52 @@ async def test_a_manifest_that_others_can_write_runs_nothing_and_delivers_nothin
         (world.manifests / "Delivery-web.json").chmod(0o644)
         await world.look_again()
         assert world.ready() == ("True", "Delivered")
+
+
+@pytest.mark.parametrize("opened", ["Delivery-web.json", "."], ids=["the file", "its folder"])
+async def test_a_manifest_that_becomes_writable_runs_nothing_from_then_on(world: World, opened: str) -> None:
+    world.write(secret(crt="1"), tls(world, **RELOAD))
+    async with world.running():
+        (world.manifests / opened).chmod(0o775)
+        await world.apply(secret(crt="2"))
+        assert world.ready() == ("False", "Refused")
+        assert f"is writable by group {os.getegid()}" in world.message()
+        assert world.files() == {"crt": "1"}, "what is live stays"
+        assert len(world.units.told) == 1
+        (world.manifests / opened).chmod(0o755)
+        await world.look_again()
+        assert world.files() == {"crt": "2"}
+
+
+CANARIES = {
+    "password": "canary-with-$igns/and+more=",
+    "tls.key": "-----BEGIN KEY-----\ncanaryfirstline0123\ncanarysecondline9876\n-----END KEY-----\n",
+}
+PRINTS = (
+    "for f in {staged}/*; do cat $f; base64 -w0 $f; base64 $f; od -An -tx1 $f | tr -d ' \\n'; "
+    'while read -r l; do echo "nginx: bad line $l in $f"; done < $f; done; exit 1'
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["check", "reload", "healthy"])
+async def test_no_value_that_a_command_prints_is_told_anywhere(world: World, step: str) -> None:
+    script = PRINTS if step == "check" else PRINTS.replace("{staged}", str(world.srv / "tls"))
+    fields: dict[str, Any] = {"exec": ["/usr/bin/dash", "-c", script]}
+    if step == "healthy":
+        fields |= {"within": "1s", "stableFor": "0s"}
+    steps: dict[str, Any] = {step: fields}
+    world.write(secret(**CANARIES), tls(world, **steps))
+    async with world.running():
+        assert world.ready()[0] == "False"
+        told = [world.message(), json.dumps(world.status()), *world.messages]
+        assert any("[redacted]" in each for each in told)
+        for each in told:
+            for value in CANARIES.values():
+                raw = value.encode()
+                for form in (value, b64encode(raw).decode(), raw.hex(), quote(value, safe="")):
+                    assert form not in each
+            assert "canary" not in each
 
 
 async def test_one_path_is_one_deliverys(world: World) -> None:

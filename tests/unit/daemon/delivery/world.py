@@ -50,6 +50,8 @@ class FakeUnits:
         self.started: list[str] = []
         self.outcome: Callable[[], Outcome] = lambda: Outcome.DONE
         self.check = Outcome.DONE
+        self.when_started: Callable[[], object] = lambda: None
+        """Called at the moment of each check: what it would find."""
         self.when_told: Callable[[], object] = lambda: None
         """Called at the moment of each request: what a reader would find."""
         self.state = UnitState(
@@ -84,6 +86,7 @@ class FakeUnits:
     async def start(self, unit: str, *, timeout: float) -> Told:  # noqa: ASYNC109  # as the protocol
         del timeout
         self.started.append(unit)
+        self.when_started()
         return Told(outcome=self.check)
 
 
@@ -96,6 +99,8 @@ class World:
         self.state = folder / "state.db"
         self.units = FakeUnits()
         self.events: list[tuple[str, str]] = []
+        self.messages: list[str] = []
+        """What the events said."""
         self.steps: list[Step] = []
         self.keep_state = False
         self.bound: tuple[BoundFolder, ...] = ()
@@ -152,8 +157,9 @@ class World:
         assert not seen.bugs
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
-        del warning, message
+        del warning
         if ref.kind == DELIVERY.kind:
+            self.messages.append(message)
             self.events.append((ref.name, reason))
 
     def write(self, *documents: Document) -> None:
