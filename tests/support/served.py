@@ -18,12 +18,14 @@ def all_to(handler: Handler) -> web.Application:
 
 
 @asynccontextmanager
-async def served(app: web.Application, tls: ssl.SSLContext | None = None) -> AsyncGenerator[str, None]:
-    """Its URL, for as long as the block lasts."""
+async def served(
+    app: web.Application, tls: ssl.SSLContext | None = None, port: int = 0
+) -> AsyncGenerator[str, None]:
+    """Its URL, for as long as the block lasts; on a free port, if none is given."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
+        site = web.TCPSite(runner, "127.0.0.1", port, ssl_context=tls)
         await site.start()
         [address] = runner.addresses
         yield f"{'https' if tls else 'http'}://127.0.0.1:{address[1]}"

@@ -46,14 +46,15 @@ class Authority:
         self.pem = made.public_bytes(serialization.Encoding.PEM)
 
     def pair(self, name: str = "127.0.0.1", *, days: int = 1, group: str = "") -> Pair:
-        """A certificate for an address, host or user; with negative days, one that has expired."""
+        """A certificate for an address, a user, or hosts, with commas; with negative days it is old."""
         key = ec.generate_private_key(ec.SECP256R1())
-        names = [x509.NameAttribute(NameOID.COMMON_NAME, name)]
+        alternatives = [_alternative(each) for each in name.split(",")]
+        names = [x509.NameAttribute(NameOID.COMMON_NAME, name.partition(",")[0])]
         if group:
             names.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, group))
         subject = x509.Name(names)
         builder = self._builder(subject, key.public_key(), days=days)
-        builder = builder.add_extension(x509.SubjectAlternativeName([_alternative(name)]), critical=False)
+        builder = builder.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
         certificate = builder.sign(self._key, hashes.SHA256())
         return Pair(
             certificate.public_bytes(serialization.Encoding.PEM),

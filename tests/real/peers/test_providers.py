@@ -33,16 +33,21 @@ from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_delinea import DelineaHarness
 from tests.suites.providers.test_doppler import DopplerHarness
 from tests.suites.providers.test_fortanix import FortanixHarness
+from tests.suites.providers.test_github import GithubHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_infisical import InfisicalHarness
 from tests.suites.providers.test_keepersecurity import KeeperHarness, TitledHarness
 from tests.suites.providers.test_ngrok import NgrokHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.suites.providers.test_oracle import OracleHarness
 from tests.suites.providers.test_passbolt import PassboltHarness
+from tests.suites.providers.test_passworddepot import DepotHarness
 from tests.suites.providers.test_previder import PreviderHarness
 from tests.suites.providers.test_pulumi import Deprecated
 from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
+from tests.suites.providers.test_senhasegura import SenhaseguraHarness
+from tests.suites.providers.test_volcengine import VolcengineHarness
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.beyondtrust.server import PasswordSafe
@@ -53,17 +58,22 @@ from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
 from tests.support.servers.eso.providers import Outcome, called, program
 from tests.support.servers.fortanix.server import Fortanix
+from tests.support.servers.github.server import Github
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.keeper.server import Keeper
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onepassword.server import Connect
+from tests.support.servers.oracle.server import Oracle
 from tests.support.servers.passbolt.server import Passbolt
+from tests.support.servers.passworddepot.server import PasswordDepot
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.pulumi.server import Pulumi
 from tests.support.servers.rest import running
 from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.secretserver.server import SecretServer
+from tests.support.servers.senhasegura.server import Senhasegura
+from tests.support.servers.volcengine.server import Volcengine
 from tests.support.tls import Authority
 from tests.support.tunnel import tunnel_to
 
@@ -83,8 +93,12 @@ class Peer(NamedTuple):
     """What stands there after `t` was pushed."""
     tls: bool = False
     """Whether the operator's provider, or the client that it uses, demands https."""
+    asks: str = ""
+    """The property that must be asked for."""
+    port: int = 0
+    """The only port that the operator's provider calls."""
     host: str = ""
-    """The only host that the operator's provider calls: both are led to the server by a proxy."""
+    """The hosts that the operator's provider calls, with commas: both are led to the server by a proxy."""
 
 
 ABSENT: Final = "the operator calls what is absent an error"
@@ -94,6 +108,18 @@ TEXTS: Final = "the operator takes objects whose members are all texts"
 
 def _alibaba(server: Kms) -> RestHarness[Any]:
     return AlibabaHarness(server, time.time)
+
+
+def _at_oracle(server: Oracle) -> RestHarness[Any]:
+    store = OracleHarness(server)
+    store.now = time.time
+    return store
+
+
+def _at_volcengine(server: Volcengine) -> RestHarness[Any]:
+    store = VolcengineHarness(server)
+    store.now = time.time
+    return store
 
 
 def _on_our_clock(server: Chef) -> RestHarness[Any]:
@@ -123,6 +149,24 @@ def _as_a_client(kind: type[SafeHarness]) -> Callable[[PasswordSafe], RestHarnes
     return harness
 
 
+class _Cloud(Github):
+    """GitHub's own cloud."""
+
+    base = ""
+
+
+class _InCloud(GithubHarness):
+    def spec(self) -> Document:
+        return {name: value for name, value in super().spec().items() if name != "url"}
+
+
+class _Depot(DepotHarness):
+    """The operator writes the port behind the host by itself."""
+
+    def spec(self) -> Document:
+        return {**super().spec(), "host": "127.0.0.1"}
+
+
 class _Fields(TitledHarness):
     """The operator names a field with the record; the suite names the record alone."""
 
@@ -134,6 +178,12 @@ class _Fields(TitledHarness):
         found = await super().stored(title)
         return None if found is None else json.loads(found)[label].encode()
 
+
+OCI: Final = (
+    "secrets.vaults.eu-frankfurt-1.oci.oraclecloud.com",
+    "vaults.eu-frankfurt-1.oci.oraclecloud.com",
+    "kms.eu-frankfurt-1.oraclecloud.com",
+)
 
 KEEPER: Final = "keeper.example.com"
 
@@ -184,6 +234,7 @@ PEERS: Final = {
     "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
     "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),
     "fortanix": Peer(Fortanix, FortanixHarness, {"property": TEXTS, "map": TEXTS, "find": NO_FIND}),
+    "github": Peer(_Cloud, _InCloud, tls=True, host="api.github.com"),
     "gitlab": Peer(Gitlab, GitlabHarness, {"absent": ABSENT, "map": TEXTS}),
     "infisical": Peer(Infisical, InfisicalHarness, {"absent": ABSENT}),
     "keepersecurity": Peer(Keeper, KeeperHarness, tls=True, host=KEEPER),
@@ -191,10 +242,26 @@ PEERS: Final = {
     "ngrok": Peer(Ngrok, NgrokHarness),
     "onepassword": Peer(lambda: Connect("staging", "shared"), OnePasswordHarness, {"absent": ABSENT}),
     "passbolt": Peer(Passbolt, PassboltHarness, {"probe": NO_PROBE}, tls=True),
+    "passworddepot": Peer(PasswordDepot, _Depot, {}, asks="pass", tls=True, port=8714),
     "previder": Peer(Previder, PreviderHarness, {"absent": EMPTY, "find": NO_FIND}),
     "pulumi": Peer(Pulumi, Deprecated, {"absent": ABSENT, "property": TEXT, "map": TEXT, "find": NO_FIND}),
+    "oracle": Peer(
+        lambda: Oracle(time.time),
+        _at_oracle,
+        {"absent": ABSENT, "map": TEXTS},
+        tls=True,
+        host=",".join(OCI),
+    ),
     "scaleway": Peer(Scaleway, ScalewayHarness),
     "secretserver": Peer(SecretServer, SecretServerHarness),
+    "senhasegura": Peer(Senhasegura, SenhaseguraHarness, tls=True),
+    "volcengine": Peer(
+        lambda: Volcengine(time.time),
+        _at_volcengine,
+        {"absent": ABSENT, "find": NO_FIND},
+        tls=True,
+        host="open.volcengineapi.com",
+    ),
 }
 
 
@@ -232,7 +299,7 @@ async def harness(
         monkeypatch.setattr(tls.extended, "context", None)
         tls.trust_also(AUTHORITY.pem)
     certified = AUTHORITY.server(tmp_path, peer.host or "127.0.0.1") if peer.tls else None
-    async with running(peer.server(), certified) as server, tunnel_to(server.port) as proxy:
+    async with running(peer.server(), certified, peer.port) as server, tunnel_to(server.port) as proxy:
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
         if peer.host:
             monkeypatch.setenv("HTTPS_PROXY", proxy.url)
@@ -242,11 +309,11 @@ async def harness(
         yield peer.harness(server), peer
 
 
-def _asked(harness: RestHarness[Any]) -> dict[str, dict[str, Json]]:
-    """What both are asked, as far as the provider can."""
+def _asked(harness: RestHarness[Any], always: str) -> dict[str, dict[str, Json]]:
+    """What both are asked, as far as the provider can; `always` is the property of a value."""
     asked: dict[str, dict[str, Json]] = {
-        "value": {"get": {"key": harness.key("a")}},
-        "absent": {"get": {"key": harness.key("absent")}},
+        "value": {"get": {"key": harness.key("a"), "property": always}},
+        "absent": {"get": {"key": harness.key("absent"), "property": always}},
     }
     if Ability.PROPERTY not in harness.lacks:
         asked["property"] = {"get": {"key": harness.key("db"), "property": "user"}}
@@ -291,7 +358,7 @@ async def test_both_find_the_same(harness: tuple[RestHarness[Any], Peer], theirs
     await store.seed(Entry(store.key("a"), store.whole("one")))
     if Ability.PROPERTY not in store.lacks or Ability.MAP not in store.lacks:
         await store.seed(Entry(store.key("db"), USER))
-    asked = _asked(store)
+    asked = _asked(store, peer.asks)
     told = await theirs.called(store, *asked.values())
 
     for (name, call), found in zip(asked.items(), told, strict=True):

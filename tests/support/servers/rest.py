@@ -90,7 +90,7 @@ S = TypeVar("S", bound=RestServer)
 
 
 @asynccontextmanager
-async def running(server: S, tls: ssl.SSLContext | None = None) -> AsyncGenerator[S, None]:
+async def running(server: S, tls: ssl.SSLContext | None = None, port: int = 0) -> AsyncGenerator[S, None]:
     """The server, at its `url`."""
-    async with served(server.application(server.routes()), tls) as server.url:
+    async with served(server.application(server.routes()), tls, port) as server.url:
         yield server

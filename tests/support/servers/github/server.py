@@ -24,6 +24,8 @@ PLACES: Final = (
 class Github(RestServer):
     """An enterprise server with one App, which is installed in `acme`. Secrets by place and name."""
 
+    base = "/api/v3"
+
     def __init__(self) -> None:
         super().__init__()
         self.app_key = "github-1"
@@ -34,9 +36,9 @@ class Github(RestServer):
         return pem(private_key(self.app_key)).encode()
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        found = [web.post("/api/v3/app/installations/{id}/access_tokens", self._log_in)]
+        found = [web.post(f"{self.base}/app/installations/{{id}}/access_tokens", self._log_in)]
         for place in PLACES:
-            base = f"/api/v3{place}/secrets"
+            base = f"{self.base}{place}/secrets"
             found += [
                 web.get(base, self._list),
                 web.get(f"{base}/public-key", self._public_key),
@@ -52,7 +54,8 @@ class Github(RestServer):
         return Refused(status, {"message": shown, "documentation_url": "https://docs.github.com/rest"})
 
     def token_of(self, request: web.Request) -> str:
-        return request.headers.get("Authorization", "").removeprefix("Bearer ")
+        """GitHub takes both schemes."""
+        return request.headers.get("Authorization", "").removeprefix("Bearer ").removeprefix("token ")
 
     def value_of(self, place: str, name: str) -> bytes | None:
         """What GitHub reads in the box that it was given."""
@@ -73,7 +76,7 @@ class Github(RestServer):
     def _place(self, request: web.Request) -> str:
         if request.match_info["org"] != "acme":
             raise self.refusal(404, "")
-        return request.path.removeprefix("/api/v3").partition("/secrets")[0]
+        return request.path.removeprefix(self.base).partition("/secrets")[0]
 
     def _held(self, request: web.Request) -> dict[str, Any]:
         name = request.match_info["name"].upper()

@@ -53,6 +53,7 @@ class Oracle(RestServer):
             web.post(secrets, self._create),
             web.put(f"{secrets}/{{id}}", self._update),
             web.post(f"{secrets}/{{id}}/actions/scheduleDeletion", self._delete),
+            web.get("/20180608/vaults/{id}", self._vault),
         ]
 
     def refusal(self, status: int, message: str) -> Refused:
@@ -106,6 +107,12 @@ class Oracle(RestServer):
         return web.json_response(
             {"secretId": f"id-{name}", "versionNumber": 1, "secretBundleContent": content}
         )
+
+    async def _vault(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        if request.match_info["id"] != VAULT:
+            raise self.refusal(404, "Authorization failed or requested resource not found.")
+        return web.json_response({"id": VAULT, "compartmentId": COMPARTMENT, "lifecycleState": "ACTIVE"})
 
     async def _list(self, request: web.Request) -> web.Response:
         await self._entered(request)
