@@ -4,6 +4,8 @@ https://docs.gitlab.com/api/project_level_variables
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -49,6 +51,8 @@ _PAGE: Final = 100
 _MANY: Final = _PAGE // 5
 """From so many keys on, lists are read instead: one page has no more than five times as many."""
 
+_KEPT: Final = (HTTPStatus.NOT_MODIFIED,)
+
 _GROUPS_KEPT: Final = 300.0
 """Seconds for which the groups above a project are taken to stay the same."""
 
@@ -77,9 +81,12 @@ class GitlabClient(TextValues, TextWrites[Variable]):
     converts_keys = False
 
     def __init__(self, spec: GitlabSpec, api: "Api", compute: Compute, now: Callable[[], float]) -> None:
+        from syncret.providers.kit.rest.unchanged import Unchanged  # imports TLS
+
         self._api = api
         self._compute = compute
         self._now = now
+        self._unchanged = Unchanged()
         self._environment = spec.environment
         self._project = Level("projects", spec.project_id) if spec.project_id else None
         self._groups = [Level("groups", each) for each in spec.group_ids]
@@ -130,7 +137,9 @@ class GitlabClient(TextValues, TextWrites[Variable]):
         return None
 
     async def _read_scope(self, level: Level, key: str, scope: str | None) -> Variable | None:
-        answer = await self._api.look_up(READ, params=_scoped(scope), **level._asdict(), key=key)
+        params, place = _scoped(scope), {**level._asdict(), "key": key}
+        call = partial(self._api.look_up, READ, params=params, accept=_KEPT, **place)
+        answer = await self._unchanged.get(f"{place} {params}", lambda headers: call(headers=headers))
         return None if answer is None else answer.decode(Variable)
 
     # -- find
@@ -167,7 +176,8 @@ class GitlabClient(TextValues, TextWrites[Variable]):
 
     async def _list(self, level: Level, paced: Paced, wanted: Callable[[str], bool]) -> list[Variable]:
         async def page(token: str) -> Page[Variable]:
-            answer = await self._api.call(LIST, params=_page(token), **level._asdict())
+            call = partial(self._api.call, LIST, params=_page(token), accept=_KEPT, **level._asdict())
+            answer = await self._unchanged.get(f"{level} {token}", lambda headers: call(headers=headers))
             return Page(answer.decode(list[Variable]), answer.headers.get("x-next-page", ""))
 
         listed = pages(page, paced, doing="listing variables")

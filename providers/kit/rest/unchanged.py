@@ -1,12 +1,15 @@
 """The last answers of an API that knows ETags: while they hold, a refresh moves no body."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeVar
 
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.rest.identities import Headers
 from syncret.providers.kit.sized_cache import SizedCache
+
+A = TypeVar("A", Answer, Answer | None)
 
 _MOST: Final = 64
 _MOST_BYTES: Final = 2**20
@@ -19,15 +22,17 @@ class Unchanged:
     def __init__(self) -> None:
         self._kept = SizedCache[str, Answer](most=_MOST, most_bytes=_MOST_BYTES)
 
-    async def get(self, asked: str, ask: Callable[[Headers], Awaitable[Answer]]) -> Answer:
-        """The answer, which is the last one if the server says that it still holds.
+    async def get(self, asked: str, ask: Callable[[Headers], Awaitable[A]]) -> A | Answer:
+        """The answer, which is the last one if the server says that it still holds, with its headers of now.
 
-        `ask` sends the request with these headers, and accepts 304.
+        `ask` sends the request with these headers, and accepts 304; its answer may be None.
         """
         kept = self._kept.get(asked)
         answer = await ask({} if kept is None else {"If-None-Match": kept.headers["etag"]})
+        if answer is None:
+            return answer
         if answer.status == HTTPStatus.NOT_MODIFIED and kept is not None:
-            return kept
+            return replace(kept, headers={**kept.headers, **answer.headers})
         if answer.headers.get("etag"):
             self._kept.add(asked, answer, len(answer.body))
         return answer

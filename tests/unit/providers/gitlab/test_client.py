@@ -181,3 +181,33 @@ async def test_a_push_to_one_of_several_groups_is_refused(gitlab: Gitlab) -> Non
     async with opened(gitlab, groupIDs=["1", "2"]) as client:
         with pytest.raises(Malformed, match="several groups to push to"):
             await client.push(PushItem("a", "", SecretBytes(b"x")))
+
+
+@pytest.mark.parametrize("others", [pytest.param(0, id="one by one"), pytest.param(20, id="by lists")])
+async def test_what_is_unchanged_moves_no_body(gitlab: Gitlab, others: int) -> None:
+    gitlab.set("A", "first")
+    names = ["A", *(f"OTHER_{number}" for number in range(others))]
+    asked: list[bool] = []
+    async with opened(gitlab, projectID="7") as client:
+        first = await read(client, *names)
+        with gitlab.failing(lambda request: asked.append("If-None-Match" in request.headers)):
+            second = await read(client, "A", *names[1:])
+            gitlab.set("A", "second")
+            third = await read(client, "A", *names[1:])
+
+    assert first == second == {"A": SecretBytes(b"first")}
+    assert third == {"A": SecretBytes(b"second")}
+    assert asked[:1] + asked[-1:] == [True, True]
+
+
+async def test_an_unchanged_page_may_have_a_new_one_after_it(gitlab: Gitlab) -> None:
+    """The tag is that of the body; which page comes next is a header."""
+    names = [f"K_{number:03}" for number in range(101)]
+    for name in names[:100]:
+        gitlab.set(name, "v")
+    async with opened(gitlab, projectID="7") as client:
+        before = await read(client, *names)
+        gitlab.set(names[100], "v")
+        after = await read(client, *names)
+
+    assert (len(before), len(after)) == (100, 101)
