@@ -8,6 +8,7 @@ from syncret.config.resources.delivery.delivery import DeliverySpec
 from syncret.config.resources.delivery.rules import commands_of, overlap, places_of, unserved
 from syncret.config.resources.delivery.steps import DeliveryCheck
 from syncret.config.settings import BoundFolder
+from syncret.daemon.delivery.credentials.sealing import check_sealing
 from syncret.daemon.delivery.mounted import may
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.proving import other_user
@@ -20,6 +21,7 @@ def check_places(spec: DeliverySpec, reserved: Collection[str]) -> None:
     """Raise Refused for what this version cannot do, and for a path inside our own folders."""
     for path, what in unserved(spec):
         raise Refused(f"{path}: {what}", "see the documentation of Delivery")
+    check_sealing(spec)
     for place in places_of(spec):
         for own in reserved:
             if overlap(place.path, own):

@@ -93,10 +93,16 @@ class Delivering:
         self._targets: Sequence[WantedTarget] = ()
         self._host = HostTargets(())
 
-    def aim(self, targets: Sequence[WantedTarget]) -> None:
-        """Say what the targets are to hold."""
+    def aim(self, targets: Sequence[WantedTarget], digest: str = "") -> None:
+        """Say what the targets are to hold, and by its digest whether that is what was delivered last."""
         self._targets = targets
-        self._host = HostTargets(targets, fsync=self._fsync, in_container=self._in_container)
+        is_live = bool(digest) and digest == self.row.live
+        self._host = HostTargets(
+            targets,
+            fsync=self._fsync,
+            in_container=self._in_container,
+            known={each.path: each.fingerprint for each in self.status.targets} if is_live else {},
+        )
 
     @property
     def generation(self) -> int:
@@ -143,6 +149,8 @@ class Delivering:
 
     async def save(self, row: Row, *, say: Say | None = None, due_at: float | None = None) -> None:
         """Make the row durable; nothing that it names has begun before."""
+        live = self.status.live
+        is_new = bool(row.generation) and (live is None or live.generation != row.generation)
         status = status_of(
             self.status,
             row,
@@ -151,6 +159,7 @@ class Delivering:
             generation=self._stored.generation,
             say=self._say(row) if say is None else say,
             due_at=due_at,
+            fingerprints=await asyncio.to_thread(self._host.fingerprints) if is_new else None,
         )
         if status != self._written:
             await self._writes.update_status(self._stored, document_of(status))

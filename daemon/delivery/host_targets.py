@@ -3,7 +3,7 @@
 Blocking; each call opens the folders anew, because what is at a path may be another folder by now.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget
 from syncret.daemon.core.delivery.phases import Phase, Row
 from syncret.daemon.delivery import links, paths
+from syncret.daemon.delivery.credentials.sealing import sealed
 from syncret.daemon.delivery.links import DATA, LinksTarget
 from syncret.daemon.delivery.making import Look
 from syncret.daemon.delivery.paths import Moved, Refused, Trust, opened
@@ -25,9 +26,16 @@ class HostTargets:
     """The targets, in their order."""
 
     def __init__(
-        self, wanted: Sequence[WantedTarget], *, fsync: bool = True, in_container: bool = False
+        self,
+        wanted: Sequence[WantedTarget],
+        *,
+        fsync: bool = True,
+        in_container: bool = False,
+        known: Mapping[str, str] | None = None,
     ) -> None:
+        """`known`: the fingerprints of sealed files that hold what is wanted, by their names."""
         self._wanted = wanted
+        self._known = known or {}
         self._fsync = fsync
         self._in_container = in_container
 
@@ -42,12 +50,23 @@ class HostTargets:
             try:
                 with self._opened(each, make=False) as target:
                     live = target.live()
+                    if self._is_known(each, target):
+                        live = each.files[ALONE]
             except FileNotFoundError:
                 continue
             if isinstance(live, bytes):
                 found[each.name] = live
             elif live is not None:
                 found |= {f"{each.name}/{name}": content for name, content in live.items()}
+        return found
+
+    def fingerprints(self) -> dict[str, str]:
+        """By which it is noticed later that somebody changed a sealed file."""
+        found: dict[str, str] = {}
+        for each in self._wanted:
+            if each.sealed_by:
+                with suppress(OSError, Refused), self._opened(each, make=False) as target:
+                    found[each.name] = _fingerprint(target)
         return found
 
     def stage(self, row: Row) -> tuple[Identity, ...]:
@@ -98,7 +117,10 @@ class HostTargets:
 
     def views(self) -> list[tuple[str, str]]:
         """For each target where its new set is staged, and where its files are once they are live."""
-        return [(_staged_path(each), each.path) for each in self._wanted]
+        entries = [each.entry for each in self._wanted]
+        first = {number: entries.index(entry) == number for number, entry in enumerate(entries)}
+        order = sorted(first, key=lambda number: not first[number])  # those of the entries first, by number
+        return [(_staged_path(self._wanted[number]), self._wanted[number].path) for number in order]
 
     def undo(self, row: Row) -> None:
         """After a swap that failed: take those back that were done, and remove what is staged.
@@ -160,17 +182,27 @@ class HostTargets:
     def _stage(self, wanted: WantedTarget, *, ours: bool) -> Identity:
         with self._opened(wanted) as target:
             if isinstance(target, FileTarget):
-                return target.stage(wanted.files[ALONE], ours=ours)
+                content = wanted.files[ALONE]
+                if wanted.sealed_by:
+                    content = sealed(content, name=wanted.path.rpartition("/")[2], key=wanted.sealed_by)
+                return target.stage(content, ours=ours)
             return target.stage(wanted.files, ours=ours)
 
     def _is_right(self, wanted: WantedTarget) -> bool:
         try:
             with self._opened(wanted, make=False) as target:
+                if wanted.sealed_by:
+                    return self._is_known(wanted, target)
                 if isinstance(target, FileTarget):
                     return target.is_right(wanted.files[ALONE])
                 return target.is_right(wanted.files)
         except FileNotFoundError:
             return False
+
+    def _is_known(self, wanted: WantedTarget, target: Opened) -> bool:
+        """Whether a sealed file is the one that was made of what is wanted: nobody opens it for that."""
+        known = self._known.get(wanted.name) if wanted.sealed_by else None
+        return bool(known) and _fingerprint(target) == known
 
     def _is_live(self, wanted: WantedTarget, identity: Identity) -> bool:
         try:
@@ -191,6 +223,10 @@ class HostTargets:
                 yield FolderTarget(place, look)
             else:
                 yield FileTarget(place, look)
+
+
+def _fingerprint(target: Opened) -> str:
+    return target.fingerprint() if isinstance(target, FileTarget) else ""
 
 
 def _staged_path(wanted: WantedTarget) -> str:

@@ -174,7 +174,6 @@ class DeliveryReconciler:
             return await self._missing(run, str(error))
         except (Unfit, SyncError) as error:
             return await self._report(run, Reason.REFUSED, str(error), getattr(error, "hint", ""))
-        run.aim(targets)
         try:
             return await self._bring(run, targets, is_asked=is_asked)
         except (Refused, OSError) as error:
@@ -192,6 +191,7 @@ class DeliveryReconciler:
     async def _bring(self, run: Delivering, targets: list[WantedTarget], *, is_asked: bool) -> Outcome:
         """Deliver if that is wanted and due. Raises Refused and OSError."""
         digest = set_digest(self._host.key, {each.path: each.files for each in targets})
+        run.aim(targets, digest)
         is_right = await run.are_right()
         if not run.row.generation and not run.row.rejected and is_right:
             await run.save(adopted(digest, digest))

@@ -32,6 +32,14 @@ class Swapped:
         status = self._place.status()
         return status is not None and identity_of(status) == identity
 
+    def fingerprint(self) -> str:
+        """What tells a file from any other, and from itself once changed; empty where there is none."""
+        status = self._place.status()
+        if status is None:
+            return ""
+        look = f"{status.st_uid}:{status.st_gid}:{stat.S_IMODE(status.st_mode):o}"
+        return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{look}"
+
     def swap(self) -> None:
         """Make what is staged live; what was live is the previous one. Raises Moved, Refused and OSError."""
         place = self._place

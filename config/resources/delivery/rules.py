@@ -57,8 +57,6 @@ def unserved(spec: DeliverySpec) -> Iterator[tuple[str, str]]:
         and reload.signal is not None
         and bool(reload.signal.container),
     }
-    for number, target in enumerate(spec.to):
-        asked[f"spec.to[{number}].systemdCredential"] = target.systemd_credential is not None
     for path, is_asked in asked.items():
         if is_asked:
             yield path, "no daemon of this version can do that: the Delivery is refused"

@@ -74,6 +74,9 @@ class TargetStatus(Model):
     """Where it is. Example: /srv/syncret/tls"""
     type: str = ""
     """The kind of target. Example: directory"""
+    fingerprint: str = ""
+    """Of a sealed credential, by which it is noticed that somebody changed the file.
+    Example: '131074:142:1767225600000000000:0:0:600'"""
     live: bool = False
     """Whether the set that is live as a whole is live there."""
     since: Timestamp = ""

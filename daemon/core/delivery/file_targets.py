@@ -10,8 +10,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from syncret.config.meta import ObjectRef
+from syncret.config.resources.delivery.credentials import credential_folder
 from syncret.config.resources.delivery.delivery import DeliverySpec
-from syncret.config.resources.delivery.targets import EnvFileTarget, FileTarget, SocketTarget
+from syncret.config.resources.delivery.targets import (
+    CredentialTarget,
+    EnvFileTarget,
+    FileTarget,
+    SocketTarget,
+)
 from syncret.daemon.core.delivery.assemble import SetFile, SourceMissing, Unfit, chosen
 from syncret.daemon.core.delivery.credentials import credentials
 from syncret.daemon.core.delivery.env_file import env_file
@@ -40,6 +46,10 @@ class WantedTarget(Struct, frozen=True, kw_only=True):
     """The kind of target, for people."""
     named: str = ""
     """What people know it by, if not by its path."""
+    entry: int = 0
+    """Number of the entry that it comes from; one entry may be several files."""
+    sealed_by: str = ""
+    """The key that systemd seals the file with, under its own name; empty: it is not sealed."""
 
     @property
     def name(self) -> str:
@@ -66,6 +76,9 @@ def file_targets(
             contents.append({ALONE: _file(f"{at}.file", target.file, files, render)})
         if target.env_file is not None:
             contents.append({ALONE: _env_file(f"{at}.envFile", target.env_file, files, delivery)})
+        if target.systemd_credential is not None:
+            sealed = credentials(f"{at}.systemdCredential", target.systemd_credential.names, files)
+            contents += [{ALONE: content} for content in sealed.values()]
         if target.socket is not None:
             contents.append(credentials(f"{at}.socket", target.socket.names, files))
     targets = bare_targets(spec, own)
@@ -89,11 +102,15 @@ def bare_targets(spec: DeliverySpec, own: str = "") -> list[WantedTarget]:
                     group=each.group,
                     adopt=each.adopt,
                     sort="directory",
+                    entry=number,
                 )
             )
-        wanted += [_alone(each) for each in (target.file, target.env_file) if each is not None]
+        files = (target.file, target.env_file)
+        wanted += [_alone(each, number) for each in files if each is not None]
+        if target.systemd_credential is not None:
+            wanted += _sealed(target.systemd_credential, number)
         if target.socket is not None:
-            wanted.append(_asked_for(f"{own}/{number}", target.socket))
+            wanted.append(_asked_for(f"{own}/{number}", target.socket, number))
     return wanted
 
 
@@ -109,7 +126,7 @@ def _within(at: str, files: Mapping[str, SetFile], only: Sequence[str]) -> dict[
         raise SourceMissing(f"{at}: {error}") from None
 
 
-def _alone(target: FileTarget | EnvFileTarget) -> WantedTarget:
+def _alone(target: FileTarget | EnvFileTarget, entry: int) -> WantedTarget:
     return WantedTarget(
         path=target.path,
         layout="file",
@@ -119,10 +136,31 @@ def _alone(target: FileTarget | EnvFileTarget) -> WantedTarget:
         owner=target.owner,
         group=target.group,
         adopt=target.adopt,
+        entry=entry,
     )
 
 
-def _asked_for(path: str, target: SocketTarget) -> WantedTarget:
+def _sealed(target: CredentialTarget, entry: int) -> list[WantedTarget]:
+    """A file for each credential, of root alone: systemd reads them."""
+    return [
+        WantedTarget(
+            path=f"{credential_folder(target)}/{name}",
+            layout="file",
+            files={},
+            mode=0o600,
+            folder_mode=0,
+            owner="",
+            group="",
+            adopt=False,
+            sort="systemdCredential",
+            entry=entry,
+            sealed_by="" if target.encrypt == "none" else target.encrypt,
+        )
+        for name in target.names.values()
+    ]
+
+
+def _asked_for(path: str, target: SocketTarget, entry: int) -> WantedTarget:
     return WantedTarget(
         path=path,
         layout="swap",
@@ -134,6 +172,7 @@ def _asked_for(path: str, target: SocketTarget) -> WantedTarget:
         adopt=True,
         sort="socket",
         named=",".join(target.units),
+        entry=entry,
     )
 
 

@@ -1,6 +1,6 @@
 """The row of a delivery as it is kept: in the status of its object, which is durable once it is written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import to_builtins
@@ -56,8 +56,14 @@ def status_of(
     generation: int,
     say: Say | None,
     due_at: float | None = None,
+    fingerprints: Mapping[str, str] | None = None,
 ) -> DeliveryStatus:
-    """The status that holds a row. `places` are path and type of each target; None says what was said."""
+    """The status that holds a row. `places` are path and type of each target; None says what was said.
+
+    `fingerprints` are those of sealed files, by path; None: as before.
+    """
+    if fingerprints is None:
+        fingerprints = {each.path: each.fingerprint for each in before.targets}
     is_under_way = row.phase not in (Phase.SETTLED, Phase.BROKEN)
     is_new = before.live is None or row.generation != before.live.generation
     live = before.live
@@ -81,7 +87,16 @@ def status_of(
         attempt=_attempt(row, [path for path, _ in places]) if is_under_way else None,
         observed_generation=before.observed_generation if is_under_way else generation,
         targets=tuple(
-            [TargetStatus(path=path, type=kind, live=bool(row.live), since=since) for path, kind in places]
+            [
+                TargetStatus(
+                    path=path,
+                    type=kind,
+                    live=bool(row.live),
+                    since=since,
+                    fingerprint=fingerprints.get(path, ""),
+                )
+                for path, kind in places
+            ]
         ),
     )
 

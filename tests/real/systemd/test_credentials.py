@@ -34,6 +34,19 @@ Type=exec
 LoadCredential=db-password:/run/syncret/credentials.sock
 ExecStart=/bin/sleep infinity
 """
+RENAMED = """\
+[Service]
+Type=exec
+LoadCredentialEncrypted=other
+ExecStart=/bin/sleep infinity
+"""
+PLAIN = """\
+[Service]
+Type=oneshot
+LoadCredential=db-password
+ExecStart=/bin/sh -c 'cat "$CREDENTIALS_DIRECTORY/db-password" > /run/sealed.seen'
+"""
+ENCRYPTED = "/etc/credstore.encrypted"
 FAILED = "243"
 """What systemd says of a unit whose credentials it could not set up."""
 
@@ -56,7 +69,9 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     folder, console = tmp_path_factory.mktemp("machine"), tmp_path_factory.mktemp("console") / "log"
     try:
         root = unpack(folder, PACKAGES)
-        for unit, text in (("app", shown("app.service")), ("stranger", STRANGER), ("pair", PAIR)):
+        units = {"app": shown("app.service"), "stranger": STRANGER, "pair": PAIR}
+        units |= {"sealed": shown("sealed.service"), "renamed": RENAMED, "plain": PLAIN}
+        for unit, text in units.items():
             (root / f"etc/systemd/system/{unit}.service").write_text(text)
         (root / "etc/polkit-1/rules.d/50-syncret.rules").write_text(RULE)
         (root / "etc/polkit-1/rules.d/50-syncret.rules").chmod(0o644)
@@ -223,6 +238,81 @@ def test_at_boot_a_unit_waits_for_a_daemon_that_is_slow(host: Host) -> None:
     finally:
         drop_in.unlink()
         host.machine.run("systemctl", "daemon-reload")
+
+
+@pytest.fixture
+def sealing(host: Host) -> Iterator[Host]:
+    """The host with the root profile, which may seal."""
+    machine = host.machine
+    drop_in = machine.path("/etc/systemd/system/syncret.service.d/root.conf")
+    machine.run("systemctl", "stop", "syncret")
+    machine.run("systemctl", "clean", "--what=runtime", "--what=state", "syncret")
+    drop_in.parent.mkdir(exist_ok=True)
+    drop_in.write_text((ROOT / "systemd" / "deliver-as-root.conf").read_text())
+    machine.run("systemctl", "daemon-reload")
+    machine.run(*shown("setup").removeprefix("# ").split())
+    host.secret("db", password="first")
+    host.put("sealed", shown("sealed.yaml") + "  debounce: {quiet: 0s, atMost: 0s}\n")
+    machine.run("systemctl", "restart", "syncret-credentials.socket", "syncret")
+    try:
+        yield host
+    finally:
+        print(host.told("sealed"))
+        machine.run("systemctl", "stop", "syncret", "sealed", "renamed", check=False)
+        drop_in.unlink()
+        machine.run("systemctl", "daemon-reload")
+        machine.run(
+            "sh", "-c", f"rm -f {ENCRYPTED}/* {ENCRYPTED}/..syncret* /run/credstore/* /run/sealed.seen"
+        )
+
+
+def test_a_sealed_file_gives_its_value_and_no_other(sealing: Host) -> None:
+    """Not under another name, not with another byte; and what was damaged is sealed again."""
+    machine, file = sealing.machine, sealing.machine.path(f"{ENCRYPTED}/db-password")
+    sealing.until_told("Delivered", "sealed")
+    assert sealing.start("sealed") == "0"
+    until(lambda: machine.path("/run/sealed.seen").read_text() == "first", "started with its password")
+    before = file.read_bytes()
+    assert (file.stat().st_mode & 0o777, b"first" in before) == (0o600, False)
+
+    machine.path(f"{ENCRYPTED}/other").write_bytes(before)
+    assert sealing.start("renamed") == FAILED
+    machine.run("systemctl", "stop", "sealed")
+    middle = len(before) // 2
+    file.write_bytes(
+        before[:middle] + (b"A" if before[middle : middle + 1] != b"A" else b"B") + before[middle + 1 :]
+    )
+    assert sealing.start("sealed") == FAILED
+    machine.run("syncret", "refresh", "Delivery/sealed")
+    until(lambda: sealing.start("sealed") == "0", "sealed again")
+
+
+def test_a_sealed_file_is_the_same_after_a_restart_of_the_daemon(sealing: Host) -> None:
+    file = sealing.machine.path(f"{ENCRYPTED}/db-password")
+    sealing.until_told("Delivered", "sealed")
+    before = file.stat()
+    sealing.machine.run("systemctl", "restart", "syncret")
+    sealing.until_told("Delivered", "sealed")
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    sealing.secret("db", password="second")
+    until(lambda: file.stat().st_ino != before.st_ino, "sealed anew for another value")
+
+
+def test_what_is_not_encrypted_is_in_memory_and_of_root_alone(sealing: Host) -> None:
+    text = shown("sealed.yaml").replace("names:", "encrypt: none, names:")
+    sealing.put("sealed", text)
+    file = sealing.machine.path("/run/credstore/db-password")
+    until(file.exists, "delivered")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert sealing.start("plain") == "0"
+    assert sealing.machine.path("/run/sealed.seen").read_text() == "first"
+
+
+def test_without_the_root_profile_the_remedy_is_told(host: Host) -> None:
+    host.secret("db", password="first")
+    host.put("sealed", shown("sealed.yaml"))
+    until(lambda: "only root can seal credentials" in host.told("sealed"), "refused")
+    assert "deliver-as-root.conf" in host.told("sealed")
 
 
 def test_certificate_and_key_of_one_start_come_from_one_set(host: Host) -> None:

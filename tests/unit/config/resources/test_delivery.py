@@ -87,9 +87,6 @@ def test_what_is_right_is_accepted(document: Document) -> None:
     ("document", "path"),
     [
         pytest.param(
-            to(systemdCredential={"names": {"a": "b"}}), "spec.to[0].systemdCredential", id="sealed"
-        ),
-        pytest.param(
             delivery(reload={"signal": {"signal": "SIGHUP", "container": "/run/id"}}),
             "spec.reload.signal.container",
             id="container",

@@ -1,11 +1,13 @@
 """What the targets of a Delivery are to hold."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 import pytest
 
 from syncret.config.resources.delivery.delivery import DeliverySpec
 from syncret.config.resources.delivery.targets import (
+    CredentialTarget,
     DeliveryTarget,
     DirectoryTarget,
     EnvFileTarget,
@@ -102,6 +104,20 @@ def test_credentials_to_be_asked_for_are_a_folder_of_our_own() -> None:
     (target,) = file_targets(DeliverySpec(sources=(), to=(socket,)), FILES, WEB, rendered, "/own")
     assert (target.path, target.name, target.sort) == ("/own/0", "a.service,b@*.service", "socket")
     assert (target.files, target.mode, target.folder_mode) == ({"u": b"app"}, 0o400, 0o700)
+
+
+@pytest.mark.parametrize(
+    ("encrypt", "folder"), [("host", "/etc/credstore.encrypted"), ("none", "/run/credstore")]
+)
+def test_credentials_that_systemd_loads_are_files_of_root_alone(
+    encrypt: Literal["host", "none"], folder: str
+) -> None:
+    names = {"pguser": "u", "tls.key": "k"}
+    one, other = wanted(DeliveryTarget(systemd_credential=CredentialTarget(names=names, encrypt=encrypt)))
+    assert (one.path, one.files, one.mode) == (f"{folder}/u", {ALONE: b"app"}, 0o600)
+    assert (other.path, other.files) == (f"{folder}/k", {ALONE: b"one\ntwo"})
+    assert one.sealed_by == ("host" if encrypt == "host" else "")
+    assert one.entry == other.entry
 
 
 def test_a_target_does_not_show_its_content() -> None:
