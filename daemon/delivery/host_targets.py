@@ -3,9 +3,10 @@
 Blocking; each call opens the folders anew, because what is at a path may be another folder by now.
 """
 
+import errno
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -18,6 +19,12 @@ from syncret.daemon.delivery.making import Look
 from syncret.daemon.delivery.paths import Moved, Refused, Trust, opened
 from syncret.daemon.delivery.targets import FileTarget, FolderTarget, Identity
 from syncret.daemon.files.accounts import group_id, user_id
+
+_REMEDIES: Final = {
+    errno.EROFS: "name its folder in ReadWritePaths=, in a drop-in of syncret.service",
+    errno.EACCES: "let the user that syncret runs as write to its folder",
+}
+"""What a unit may not write to, and how that is changed."""
 
 Opened: TypeAlias = FileTarget | FolderTarget | LinksTarget
 
@@ -180,13 +187,18 @@ class HostTargets:
                 continue
 
     def _stage(self, wanted: WantedTarget, *, ours: bool) -> Identity:
-        with self._opened(wanted) as target:
-            if isinstance(target, FileTarget):
-                content = wanted.files[ALONE]
-                if wanted.sealed_by:
-                    content = sealed(content, name=wanted.path.rpartition("/")[2], key=wanted.sealed_by)
-                return target.stage(content, ours=ours)
-            return target.stage(wanted.files, ours=ours)
+        try:
+            with self._opened(wanted) as target:
+                if isinstance(target, FileTarget):
+                    content = wanted.files[ALONE]
+                    if wanted.sealed_by:
+                        content = sealed(content, name=wanted.path.rpartition("/")[2], key=wanted.sealed_by)
+                    return target.stage(content, ours=ours)
+                return target.stage(wanted.files, ours=ours)
+        except OSError as error:
+            if error.errno not in _REMEDIES:
+                raise
+            raise Refused(f"{wanted.path}: {error.strerror}", _REMEDIES[error.errno]) from None
 
     def _is_right(self, wanted: WantedTarget) -> bool:
         try:

@@ -117,18 +117,23 @@ def _processes(program: str) -> list[tuple[int, int]]:
         if not entry.name.isdigit():
             continue
         try:
-            if _program_of(entry) == program:
+            if _is_of(program, entry):
                 found.append((int(entry.name), _parent_of(entry)))
         except OSError:  # it has ended meanwhile
             continue
     return found
 
 
-def _program_of(entry: Path) -> str:
+def _is_of(program: str, entry: Path) -> bool:
+    """Whether a process is of the program; one of another user by what it calls itself.
+
+    That may be a sentence: `nginx: master process /usr/sbin/nginx -g daemon on;`.
+    """
     try:
-        return str((entry / "exe").readlink())
-    except PermissionError:  # another user's: by its name
-        return os.fsdecode((entry / "cmdline").read_bytes().split(b"\0")[0])
+        return str((entry / "exe").readlink()) == program
+    except PermissionError:
+        called = os.fsdecode((entry / "cmdline").read_bytes().split(b"\0")[0])
+        return called == program or program in called.split()
 
 
 def _parent_of(entry: Path) -> int:

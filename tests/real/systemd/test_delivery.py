@@ -249,7 +249,12 @@ def test_as_root_it_gives_files_away_checks_in_place_and_signals_others(root_pro
     assert machine.run("cat", "/proc/1/mountinfo") == mounts
     as_owner = "{exec: [/usr/bin/test, -r, '{staged}/server.key', -a, '!', -w, /srv/syncret], user: www-data}"
     check = "{exec: [/usr/sbin/nginx, -t, -q], view: mounted}"
-    host.delivery(text=shown("root.yaml").replace(check, as_owner))
+    found = (
+        shown("root.yaml")
+        .replace(check, as_owner)
+        .replace("pidFile: /run/nginx.pid", "process: /usr/sbin/nginx")
+    )
+    host.delivery(text=found)
     host.put(*host.pair("by-owner"))
     until(lambda: host.served() == "by-owner", "agreed to by the owner of the files")
     host.delivery(

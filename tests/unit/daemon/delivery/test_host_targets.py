@@ -1,5 +1,6 @@
 """The phases with real files: whatever the moment of a crash, each target holds one whole set."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -222,3 +223,22 @@ def test_files_that_may_not_be_given_away_are_told_with_the_remedy(
         host.stage(begin(Row(), Wanted(set="new"), 1))
     assert hint in refused.value.hint
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        pytest.param(errno.EROFS, "ReadWritePaths=", id="EROFS"),
+        pytest.param(errno.EACCES, "user", id="EACCES"),
+    ],
+)
+def test_what_may_not_be_written_to_is_told_with_the_remedy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, code: int, hint: str
+) -> None:
+    def denied(*_: object, **__: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "mkdir", denied)
+    with pytest.raises(Refused, match=f"{folder}/tls: {os.strerror(code)}") as refused:
+        HostTargets(wanted(folder, 1)[:1], fsync=False).stage(begin(Row(), Wanted(set="new"), 1))
+    assert hint in refused.value.hint

@@ -168,3 +168,26 @@ async def test_who_does_not_run_is_not_told(tmp_path: Path) -> None:
     assert (await told(signal=absent)).outcome is Outcome.NOT_RUNNING
     nobody = {"signal": signal.SIGHUP.name, "process": str(tmp_path / "no-program")}
     assert (await told(signal=nobody)).outcome is Outcome.NOT_RUNNING
+
+
+@pytest.fixture
+def titled() -> Generator["Popen[bytes]", None, None]:
+    """A process that calls itself a sentence, as nginx does."""
+    title = "app: master process /opt/app/bin/app -g"
+    with Popen([title, "60"], executable="/usr/bin/sleep") as running:
+        yield running
+        running.kill()
+
+
+@pytest.mark.slow
+async def test_a_process_of_another_user_is_found_by_what_it_calls_itself(
+    titled: "Popen[bytes]", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(path: Path) -> Path:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(Path, "readlink", denied)
+    other = await told(signal={"signal": "SIGHUP", "process": "/opt/app/bin/ap"})
+    assert other.outcome is Outcome.NOT_RUNNING
+    assert (await told(signal={"signal": "SIGHUP", "process": "/opt/app/bin/app"})).outcome is Outcome.DONE
+    assert titled.wait() == -signal.SIGHUP
