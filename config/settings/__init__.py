@@ -65,7 +65,8 @@ class Settings(Group, frozen=True):
 
     manifests: Paths[str | BoundFolder] = ()
     """Files and folders that contain the manifests. One that is written as {path, namespaces, kinds} is
-    bound: it may only define objects of these namespaces and kinds.
+    bound: it may only define objects of these namespaces and kinds, and Deliveries only as `deliverTo` and
+    `units` beside them say.
     Example: [/etc/syncret/manifests]"""
     manifest_files: Paths[str] = (MOUNTED_FILES,)
     """Folders below which a manifest may name a file, such as a mounted token.
