@@ -33,6 +33,7 @@ from syncret.daemon.core.plan.actions import Action
 from syncret.daemon.delivery.host_targets import HostTargets
 from syncret.daemon.delivery.paths import Moved, Refused
 from syncret.daemon.delivery.proving import Prover, check
+from syncret.daemon.delivery.staleness import has_unconfirmed
 from syncret.daemon.delivery.telling import action_of, tell
 from syncret.daemon.delivery.units import Told, Units, UnitState
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
@@ -160,6 +161,7 @@ class Delivering:
             say=self._say(row) if say is None else say,
             due_at=due_at,
             fingerprints=await asyncio.to_thread(self._host.fingerprints) if is_new else None,
+            from_cache=has_unconfirmed(self._context, self.spec, self.ref.namespace),
         )
         if status != self._written:
             await self._writes.update_status(self._stored, document_of(status))

@@ -33,6 +33,16 @@ def expires_in(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -
     return min((max(0.0, limit - age) for age in ages if age is not None), default=None)
 
 
+def has_unconfirmed(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> bool:
+    """Whether a source is from the offline cache, and its store has not confirmed it since."""
+    cache = context.cache
+    if cache is None:
+        return False
+    return any(
+        ref in cache.unconfirmed or ref in cache.restored for ref in _sources(context, spec, namespace)
+    )
+
+
 def _limit(spec: DeliverySpec) -> float:
     return parse_duration(spec.max_stale) if spec.max_stale else 0.0
 

@@ -57,6 +57,7 @@ def status_of(
     say: Say | None,
     due_at: float | None = None,
     fingerprints: Mapping[str, str] | None = None,
+    from_cache: bool = False,
 ) -> DeliveryStatus:
     """The status that holds a row. `places` are path and type of each target; None says what was said.
 
@@ -71,6 +72,8 @@ def status_of(
         live = LiveSet(generation=row.generation, set=row.live, since=conditions.stamp(now))
     elif live is not None and live.set != row.live:
         live = replace(live, set=row.live)
+    if live is not None:
+        live = replace(live, from_cache=from_cache and bool(row.live))
     coming = None
     if is_under_way:
         coming = NextSet(generation=row.generation + 1, set=row.coming)

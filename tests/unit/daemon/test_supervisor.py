@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -271,3 +272,63 @@ async def gone(file: Path) -> None:
     """Return once there is no such file."""
     while file.exists():  # noqa: ASYNC110, ASYNC240  # nobody tells of a file that goes
         await asyncio.sleep(0.02)
+
+
+HANGS = """\
+apiVersion: external-secrets.io/v1
+kind: SecretStore
+metadata: {name: hangs}
+spec: {provider: {webhook: {url: "http://127.0.0.1:%d/", result: {jsonPath: $}}}}
+---
+apiVersion: external-secrets.io/v1
+kind: ExternalSecret
+metadata: {name: late}
+spec: {secretStoreRef: {name: hangs}, data: [{secretKey: a, remoteRef: {key: a}}]}
+"""
+DELIVERED = """\
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: known}
+stringData: {password: value}
+---
+apiVersion: syncret.dev/v1alpha1
+kind: Delivery
+metadata: {name: web}
+spec: {sources: [{secret: known}], to: [{directory: {path: %s/web}}]}
+"""
+
+
+async def test_a_boot_waits_for_deliveries_and_for_no_manager(settings: Settings, tmp_path: Path) -> None:
+    """The service is ready once each Delivery is live, however long a manager takes to answer."""
+    (tmp_path / "srv").mkdir(mode=0o755)
+    seen: list[bool] = []
+    with notify_socket(tmp_path / "notify") as systemd, socket.create_server(("127.0.0.1", 0)) as silent:
+        text = HANGS % silent.getsockname()[1] + DELIVERED % (tmp_path / "srv")
+        (tmp_path / "manifests.yaml").write_text(text)
+
+        @asynccontextmanager
+        async def service(_: Settings) -> AsyncGenerator[Serve, None]:
+            @asynccontextmanager
+            async def serve(view: View) -> AsyncGenerator[None, None]:
+                def heard() -> None:
+                    if any("READY=1" in each for each in messages(systemd)):
+                        seen.append((tmp_path / "srv" / "web" / "password").exists())
+                        seen.append(view.running.engine.first_pass.is_set())
+                        os.kill(os.getpid(), signal.SIGTERM)
+
+                loop = asyncio.get_running_loop()
+                loop.add_reader(systemd.fileno(), heard)
+                yield
+                loop.remove_reader(systemd.fileno())
+
+            yield serve
+
+        supervisor = Supervisor(
+            lambda: msgspec.structs.replace(settings, drain_timeout=0.0),
+            registry=Registry(),
+            notifier=Notifier(str(tmp_path / "notify")),
+            services=[service],
+        )
+        await supervisor.run()
+    assert seen == [True, False]

@@ -110,7 +110,8 @@ def not_decided(resource: ExternalSecret, observed: Observed, error: SyncError) 
 
 def from_cache(plan: Plan, age: float, error: SyncError) -> Plan:
     """The plan on values that no store could confirm now, the oldest of that age in seconds: tried again."""
-    verdict = replace(plan.verdict, message=f"{plan.verdict.message}, from the cache, {span(age)} old")
+    message = f"{plan.verdict.message}, from the cache, {span(age)} old: {error.message}"
+    verdict = replace(plan.verdict, message=message)
     return replace(plan, verdict=verdict, unconfirmed=error)
 
 

@@ -83,7 +83,7 @@ class Host:
         self.manager.open_errors, self.manager.errors = [], []
 
     @asynccontextmanager
-    async def running(self) -> AsyncGenerator["Host", None]:
+    async def running(self, *, without_cache: bool = False) -> AsyncGenerator["Host", None]:
         """One life of a daemon."""
         registry = WithManager(self.manager.provider())
         clock, seen = Clock(), Recorder()
@@ -101,14 +101,14 @@ class Host:
                 now=lambda: self.disk.clock,
                 on_problems=lambda problems: None,
             )
-            home.cache = self.cache
+            cache = home.cache = None if without_cache else self.cache
             async with home as self.home:
                 host = OnHost(key=home.digest_key, fsync=False)
                 hooks = EngineOverrides(
                     observer=seen,
                     events=self,
                     deliveries=lambda context: DeliveryReconciler(context, host, self.units),
-                    cache=self.cache,
+                    cache=cache,
                 )
                 chosen = settings(call_attempts=1, retry_min=100, retry_max=100)
                 async with run_engine(
@@ -158,10 +158,12 @@ class Host:
         path = self.srv / "db" / name
         return path.read_text() if path.exists() else None
 
+    def status(self, ref: ObjectRef) -> Document:
+        stored = self.running_engine.inventory.get(ref)
+        return {} if stored is None else member(stored.document, "status")
+
     def ready(self, ref: ObjectRef = ES) -> tuple[str, str, str]:
         """Status, reason and message of the condition."""
-        stored = self.running_engine.inventory.get(ref)
-        assert stored is not None
-        conditions = member(stored.document, "status").get("conditions", [])
+        conditions = self.status(ref)["conditions"]
         [found] = [each for each in conditions if each["type"] == "Ready"]
         return found["status"], found["reason"], found["message"]

@@ -64,7 +64,7 @@ async def test_a_reboot_in_an_outage_puts_everything_back_and_tells_the_age(host
         await host.until_delivered()
         assert host.file() == host.delivered() == "first"
         status, _, message = host.ready()
-        assert (status, message) == ("True", "secret synced, from the cache, 3h old")
+        assert (status, message) == ("True", "secret synced, from the cache, 3h old: no answer")
         assert host.ready(WEB)[:2] == ("True", "Delivered")
         assert ("ExternalSecret", "RestoredFromCache") in host.events
         assert host.cache.stats().restored == 1
@@ -266,3 +266,22 @@ async def test_a_merged_secret_of_a_manifest_is_not_kept(host: Host) -> None:
     async with host.running():
         assert host.file() == "first"
         assert host.cache.age(TARGET) is None
+
+
+async def test_a_delivery_says_whether_its_values_are_from_the_cache(host: Host) -> None:
+    await delivered_once(host)
+    async with host.running():
+        await host.until_delivered()
+        assert host.status(WEB)["live"]["fromCache"] is True
+    host.back()
+    async with host.running():
+        await host.refresh(ES)
+        await host.looked_at()
+        assert host.status(WEB)["live"].get("fromCache", False) is False
+
+
+async def test_without_a_cache_a_delivery_with_a_limit_is_refused(host: Host) -> None:
+    host.write(web(host.srv, maxStale="6h"))
+    async with host.running(without_cache=True):
+        assert host.ready(WEB)[1] == "Refused"
+        assert "there is no offline cache" in host.ready(WEB)[2]
