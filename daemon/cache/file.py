@@ -47,6 +47,8 @@ _REMOVE: Final = "DELETE FROM records WHERE kind = ? AND id = ?"
 _MARK: Final = "INSERT OR IGNORE INTO marks VALUES (?, ?)"
 _UNMARK: Final = "DELETE FROM marks WHERE kind = ? AND id = ?"
 
+_HEADS: Final = "SELECT kind, id, store, confirmed_at, expires_at, size FROM records ORDER BY confirmed_at"
+
 Name: TypeAlias = tuple[str, bytes]
 """Kind and id."""
 
@@ -155,9 +157,13 @@ class CacheFile:
             self._database.execute(_PUT, current.seal(row.kind, row.id, row.store, times, content))
 
     def rows(self) -> list[Row]:
-        """All records, the one that was confirmed longest ago first."""
-        found = self._database.execute("SELECT * FROM records ORDER BY confirmed_at")
-        return [Row._make(each) for each in found]
+        """All records."""
+        return [Row._make(each) for each in self._database.execute("SELECT * FROM records")]
+
+    def heads(self) -> list[Row]:
+        """All records without what is in them, the one that was confirmed longest ago first."""
+        found = self._reader.execute(_HEADS)
+        return [Row._make((*each, b"", b"", b"", b"")) for each in found]
 
     def row(self, name: Name) -> Row | None:
         """One record. It does not wait for a commit that is under way."""

@@ -66,7 +66,7 @@ class Records:
         """Why nothing is written now; empty: it is."""
         self.rejected = file.rejected
         """How many records did not open."""
-        for row in file.rows():
+        for row in file.heads():
             self._enter((row.kind, row.id), Entry(row))
 
     @property

@@ -64,6 +64,7 @@ class Caching:
     # ---------------------------------------------------------------------------------------------- answers
     def judge(self, answers: Mapping[Need, Answer], failed: Mapping[Need, SyncError]) -> Judged:
         """Keep what stores gave, drop what they refused, and fill in for those that do not answer."""
+        self._note_refused(failed)
         found = dict(answers)
         refused = any(isinstance(error, Denied) for error in failed.values())
         since: list[float] = []
@@ -73,26 +74,37 @@ class Caching:
             if store is None or isinstance(need, Generate):
                 continue
             named = f"{type(need).__name__} {msgspec.json.encode(_asked(need)).decode()}"
-            if isinstance(answer, SyncError):
-                if self._context.sessions.is_in_doubt(store.store) and isinstance(answer, Denied):
-                    self._cache.store_refused(store)
-                elif isinstance(answer, Unavailable | Throttled):
-                    kept = self._cache.read(store, named)
-                    if kept is not None:
-                        found[need] = _unpacked(kept.content)
-                        since.append(kept.confirmed_at)
-                        problem = problem or bare(answer)
-                elif isinstance(answer, Denied):
-                    self._cache.forget_read(store, named)
-                    refused = True
-                continue
-            self._cache.store_answered(store)
-            if answer is None:
-                self._cache.forget_read(store, named)
-                refused = True
-            elif not self._is_never(self._resource.metadata.annotations):
-                self._cache.keep_read(store, named, _packed(answer), self._interval)
+            if not isinstance(answer, Unavailable | Throttled):
+                refused = self._noted(store, named, answer) or refused
+            elif (kept := self._cache.read(store, named)) is not None:
+                found[need] = _unpacked(kept.content)
+                since.append(kept.confirmed_at)
+                problem = problem or bare(answer)
         return Judged(found, problem, min(since, default=0.0), refused)
+
+    def _note_refused(self, failed: Mapping[Need, SyncError]) -> None:
+        """A store that is not ready may have refused the login: its check met that first."""
+        for need in failed:
+            store = None if isinstance(need, Generate) else self._store(need.store)
+            if store is not None and self._context.sessions.is_in_doubt(store.store):
+                self._cache.store_refused(store)
+
+    def _noted(self, store: StoreId, named: str, answer: Answer) -> bool:
+        """Keep what a store said of a need; whether it refused the value, or has it no longer."""
+        cache = self._cache
+        if isinstance(answer, Denied) and self._context.sessions.is_in_doubt(store.store):
+            cache.store_refused(store)
+            return False
+        if isinstance(answer, SyncError) and not isinstance(answer, Denied):
+            return False
+        if not isinstance(answer, SyncError):
+            cache.store_answered(store)
+        if answer is None or isinstance(answer, SyncError):
+            cache.forget_read(store, named)
+            return True
+        if not self._is_never(self._resource.metadata.annotations):
+            cache.keep_read(store, named, _packed(answer), self._interval)
+        return False
 
     # --------------------------------------------------------------------------------------------- outputs
     @property

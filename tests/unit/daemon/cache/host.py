@@ -53,6 +53,7 @@ class Host:
         self.out = folder / "out"
         self.manager = Manager({"password": "first"})
         self.units = FakeUnits()
+        self.store_interval = 300.0
         self.events: list[tuple[str, str]] = []
         self.home: HostHome
         self.cache: OfflineCache
@@ -110,7 +111,9 @@ class Host:
                     deliveries=lambda context: DeliveryReconciler(context, host, self.units),
                     cache=cache,
                 )
-                chosen = settings(call_attempts=1, retry_min=100, retry_max=100)
+                chosen = settings(
+                    call_attempts=1, retry_min=100, retry_max=100, store_interval=self.store_interval
+                )
                 async with run_engine(
                     home, registry=registry, settings=chosen, clock=clock, hooks=hooks
                 ) as self.running_engine:

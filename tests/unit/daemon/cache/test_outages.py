@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.config.resources.kinds import DELIVERY
+from syncret.config.resources.kinds import DELIVERY, SECRET_STORE
 from syncret.providers.errors import Denied
 from tests.unit.daemon.cache.host import DAY, ES, TARGET, WEB, Host
 from tests.unit.daemon.engine.support import manifest
 
+STORE = SECRET_STORE.ref("default", "manager")
 ENTRY: Mapping[str, Json] = {"secretKey": "password", "remoteRef": {"key": "password"}}
 
 
@@ -177,6 +178,21 @@ async def test_nor_anything_of_a_store_that_refused_the_login(host: Host) -> Non
     host.reboot()
     async with host.running():
         assert host.file() == "first"
+
+
+async def test_nor_if_only_the_check_of_the_store_met_the_refusal(host: Host) -> None:
+    async with host.running():
+        pass
+    host.manager.open_errors = [Denied("who are you?") for _ in range(5)]
+    host.store_interval = 0.0
+    async with host.running():
+        assert host.ready(STORE)[0] == "False"
+        await host.refresh()
+        assert "is not ready" in host.ready()[2]
+    host.away()
+    host.reboot()
+    async with host.running():
+        assert host.file() is None
 
 
 async def test_nor_what_was_deleted(host: Host) -> None:

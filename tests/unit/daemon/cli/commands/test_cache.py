@@ -1,4 +1,4 @@
-"""`syncret cache`: a key is made once, what a daemon keeps is shown and cleared, without one the file goes."""
+"""`syncret cache`: a key is made once, what it keeps is shown and cleared, without a daemon the file goes."""
 
 import asyncio
 import json
