@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
@@ -25,7 +24,7 @@ from syncret.daemon.core.delivery.phases import (
     begin,
     turn,
 )
-from syncret.daemon.core.delivery.record import document_of, row_of, status_of, with_result
+from syncret.daemon.core.delivery.record import document_of, row_of, status_of, with_origin, with_result
 from syncret.daemon.core.delivery.recovery import Found, UnitFacts, recover
 from syncret.daemon.core.delivery.saying import Say, say_of
 from syncret.daemon.core.delivery.step import Step, StepListener, StepName, ignore_step, result_of
@@ -33,23 +32,14 @@ from syncret.daemon.core.plan.actions import Action
 from syncret.daemon.delivery.host_targets import HostTargets
 from syncret.daemon.delivery.paths import Moved, Refused
 from syncret.daemon.delivery.proving import Prover, check
-from syncret.daemon.delivery.staleness import has_unconfirmed
+from syncret.daemon.delivery.reading import has_unconfirmed
 from syncret.daemon.delivery.telling import action_of, tell
-from syncret.daemon.delivery.units import Told, Units, UnitState
+from syncret.daemon.delivery.units import Told, Units, UnitState, boot_id
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import HomeError, StoredObject
 
-_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _LONGEST_MESSAGE: Final = 512
-
-
-def boot_id() -> str:
-    """Which boot this is; empty where that is hidden, as ProcSubset=pid of the shipped unit does."""
-    try:
-        return _BOOT.read_text().strip()
-    except OSError:
-        return ""
 
 
 class Delivering:
@@ -161,8 +151,9 @@ class Delivering:
             say=self._say(row) if say is None else say,
             due_at=due_at,
             fingerprints=await asyncio.to_thread(self._host.fingerprints) if is_new else None,
-            from_cache=has_unconfirmed(self._context, self.spec, self.ref.namespace),
         )
+        is_from_cache = has_unconfirmed(self._context, self.spec, self.ref.namespace)
+        status = with_origin(status, from_cache=is_from_cache)
         if status != self._written:
             await self._writes.update_status(self._stored, document_of(status))
         self.offer(row)
@@ -370,11 +361,6 @@ class Delivering:
     async def discard_previous(self) -> None:
         """Remove the set before the live one."""
         await asyncio.to_thread(self._host.discard_previous)
-
-    async def withdraw(self) -> None:
-        """Remove all that is delivered, because its values are too old to be used. Raises HomeError."""
-        await self.remove()
-        await self.save(Row(generation=self.row.generation, reason=Reason.SOURCE_STALE))
 
     async def remove(self) -> None:
         """Remove all that is delivered."""

@@ -1,7 +1,8 @@
-"""Reads what a Delivery is made of: its sources, whole, and what they make of each of its targets."""
+"""Reads what a Delivery is made of: its sources, how old they are, and what they make of its targets."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from syncret.config.durations import parse_duration, span
 from syncret.config.fields import LabelSelector
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.delivery.delivery import DeliverySpec
@@ -67,6 +68,51 @@ def selected(context: ReconcilerContext, selector: LabelSelector, namespace: str
         for stored in context.inventory.list(SECRET.group_kind, namespace)
         if selectors.matches(selector, member(stored.document, "metadata", "labels"))
     ]
+
+
+def stale_source(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> str | None:
+    """What is too old, for people; None if nothing is."""
+    cache, limit = context.cache, _limit(spec)
+    if cache is None:
+        return None
+    for ref in _secrets(context, spec, namespace):
+        if cache.is_withdrawn(ref):
+            return f"Secret/{ref.name} was withdrawn: no store could confirm it for too long"
+        age = cache.age(ref)
+        if limit and age is not None and ref in cache.unconfirmed and age > limit:
+            return f"Secret/{ref.name} is {span(age)} old, and no store can confirm it"
+    return None
+
+
+def expires_in(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> float | None:
+    """Seconds until a source becomes too old by `maxStale`; None: none can."""
+    cache, limit = context.cache, _limit(spec)
+    if cache is None or not limit:
+        return None
+    ages = [cache.age(ref) for ref in _secrets(context, spec, namespace) if ref in cache.unconfirmed]
+    return min((max(0.0, limit - age) for age in ages if age is not None), default=None)
+
+
+def has_unconfirmed(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> bool:
+    """Whether a source is from the offline cache, and its store has not confirmed it since."""
+    cache = context.cache
+    if cache is None:
+        return False
+    return any(
+        ref in cache.unconfirmed or ref in cache.restored for ref in _secrets(context, spec, namespace)
+    )
+
+
+def _limit(spec: DeliverySpec) -> float:
+    return parse_duration(spec.max_stale) if spec.max_stale else 0.0
+
+
+def _secrets(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> Iterator[ObjectRef]:
+    for source in spec.sources:
+        if source.secret:
+            yield SECRET.ref(namespace, source.secret)
+        elif source.selector is not None:
+            yield from selected(context, source.selector, namespace)
 
 
 def _no_template(name: str, text: str, data: object) -> bytes:

@@ -16,7 +16,7 @@ from syncret.daemon.core.conditions import find
 from syncret.daemon.core.delivery.assemble import SourceMissing, Unfit, set_digest
 from syncret.daemon.core.delivery.claims import Claims
 from syncret.daemon.core.delivery.file_targets import WantedTarget, bare_targets
-from syncret.daemon.core.delivery.phases import Phase, Reason, Wanted, is_wanted
+from syncret.daemon.core.delivery.phases import Phase, Reason, Row, Wanted, is_wanted
 from syncret.daemon.core.delivery.recovery import adopted
 from syncret.daemon.core.delivery.saying import Say
 from syncret.daemon.core.delivery.step import StepListener, ignore_step
@@ -25,13 +25,12 @@ from syncret.daemon.core.plan.actions import LastError
 from syncret.daemon.delivery.allowed import check_author, check_places, check_rights
 from syncret.daemon.delivery.credentials.offering import OWN, Offering
 from syncret.daemon.delivery.credentials.offers import Offers
-from syncret.daemon.delivery.delivering import Delivering, boot_id
+from syncret.daemon.delivery.delivering import Delivering
 from syncret.daemon.delivery.paths import Refused
-from syncret.daemon.delivery.reading import change_of, wanted_targets
-from syncret.daemon.delivery.staleness import expires_in, stale_source
+from syncret.daemon.delivery.reading import change_of, expires_in, stale_source, wanted_targets
 from syncret.daemon.delivery.telling import key_of
 from syncret.daemon.delivery.turns import Change, Turns
-from syncret.daemon.delivery.units import SystemctlUnits, Units
+from syncret.daemon.delivery.units import SystemctlUnits, Units, boot_id
 from syncret.daemon.engine.reconciler import ANY, VALUES, Dependency, Outcome
 from syncret.daemon.engine.reconcilers.apply import drop_finalizer, ensure_finalizer
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
@@ -300,7 +299,8 @@ class DeliveryReconciler:
     async def _withdraw(self, run: Delivering, message: str) -> Outcome:
         """Take back what is live: nobody is told, and programs that run keep what they have read."""
         if run.row.live:
-            await run.withdraw()
+            await run.remove()
+            await run.save(Row(generation=run.row.generation, reason=Reason.SOURCE_STALE))
             self._tell(run, "Withdrawn", message, warning=True)
         hint = "values that their store confirms are delivered again"
         return await self._report(run, Reason.SOURCE_STALE, message, hint)

@@ -6,6 +6,7 @@ files. So nothing is asked for while the unit has a job.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -30,6 +31,7 @@ _PROPERTIES: Final = (
     *("InvocationID", "NRestarts", "StartLimitIntervalUSec", "StartLimitBurst"),
     "ActiveEnterTimestampMonotonic",
 )
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _ASKED_FOR: Final = 5.0
 """Seconds for an answer of `show`."""
 
@@ -245,3 +247,11 @@ def seconds(text: str) -> float:
             return 0.0
         total += float(number) * _SCALES[part[len(number) :]]
     return total
+
+
+def boot_id() -> str:
+    """Which boot this is; empty where that is hidden, as ProcSubset=pid of the shipped unit does."""
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""

@@ -57,7 +57,6 @@ def status_of(
     say: Say | None,
     due_at: float | None = None,
     fingerprints: Mapping[str, str] | None = None,
-    from_cache: bool = False,
 ) -> DeliveryStatus:
     """The status that holds a row. `places` are path and type of each target; None says what was said.
 
@@ -72,8 +71,6 @@ def status_of(
         live = LiveSet(generation=row.generation, set=row.live, since=conditions.stamp(now))
     elif live is not None and live.set != row.live:
         live = replace(live, set=row.live)
-    if live is not None:
-        live = replace(live, from_cache=from_cache and bool(row.live))
     coming = None
     if is_under_way:
         coming = NextSet(generation=row.generation + 1, set=row.coming)
@@ -112,6 +109,14 @@ def _reason(status: DeliveryStatus) -> Reason:
     if status.rejected is not None and status.rejected.reason in _ENDED:
         return Reason(status.rejected.reason)
     return Reason.DELIVERED if status.live is not None else Reason.PENDING
+
+
+def with_origin(status: DeliveryStatus, *, from_cache: bool) -> DeliveryStatus:
+    """The status that says whether what is live is from the offline cache, and nobody confirmed it since."""
+    live = status.live
+    if live is None:
+        return status
+    return replace(status, live=replace(live, from_cache=from_cache and bool(live.set)))
 
 
 def with_result(status: DeliveryStatus, step: str, result: StepResult) -> DeliveryStatus:

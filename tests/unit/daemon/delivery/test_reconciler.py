@@ -13,7 +13,7 @@ import pytest
 
 from syncret.config.resources.kinds import DELIVERY
 from syncret.daemon.core.delivery.phases import Outcome
-from syncret.daemon.delivery import delivering, paths
+from syncret.daemon.delivery import paths, units
 from tests.unit.daemon.delivery.world import NAME, World, delivery, secret
 
 
@@ -353,7 +353,7 @@ async def test_a_plan_writes_nothing_and_runs_nothing(world: World) -> None:
 async def test_a_unit_that_hides_the_boot_delivers_all_the_same(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivering, "_BOOT", world.srv / "there-is-none")
+    monkeypatch.setattr(units, "_BOOT", world.srv / "there-is-none")
     world.write(secret(crt="1"), tls(world, **RELOAD))
     async with world.running():
         assert world.ready() == ("True", "Delivered")
