@@ -17,24 +17,46 @@ _UUID: Final = re.compile(
 )
 
 
+def is_uuid(text: str) -> bool:
+    """Whether a text is a UUID, in any of its spellings."""
+    return _UUID.fullmatch(text) is not None
+
+
 class CloudRuSecretRef(Model):
-    """The two halves of an access key, from Secrets."""
+    """The two halves of an access key, from Secrets.
+
+    Example: {accessKeyIDSecretRef: {name: cloudru-login, key: id}, accessKeySecretSecretRef: {name:
+    cloudru-login, key: secret}}
+    """
 
     access_key_id_secret_ref: SecretKeySelector = msgspec.field(name="accessKeyIDSecretRef")
+    """ID of the access key. Example: {name: cloudru-login, key: id}"""
     access_key_secret_secret_ref: SecretKeySelector
+    """The secret of the access key. Example: {name: cloudru-login, key: secret}"""
 
 
 class CloudRuAuth(Model):
-    """How the store authenticates."""
+    """How the store authenticates.
+
+    Example: {secretRef: {accessKeyIDSecretRef: {name: cloudru-login, key: id}, accessKeySecretSecretRef:
+    {name: cloudru-login, key: secret}}}
+    """
 
     secret_ref: CloudRuSecretRef | None = None
+    """An access key that is kept in a Secret; required."""
 
 
 class CloudRuSpec(Model):
-    """Reads secrets of one project."""
+    """Reads and writes secrets of one project.
+
+    Example: {projectID: 6f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f, auth: {secretRef: {accessKeyIDSecretRef:
+    {name: cloudru-login, key: id}, accessKeySecretSecretRef: {name: cloudru-login, key: secret}}}}
+    """
 
     auth: CloudRuAuth
+    """Who the store is to Cloud.ru."""
     project_id: str | None = msgspec.field(default=None, name="projectID")
+    """The project, a UUID; required. Example: 6f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f"""
 
 
 def check(spec: CloudRuSpec, scope: Scope) -> Iterator[Problem]:
@@ -46,7 +68,7 @@ def check(spec: CloudRuSpec, scope: Scope) -> Iterator[Problem]:
         yield Problem(
             path="projectID", message="invalid spec: projectID is required", hint="write the project's UUID"
         )
-    elif not _UUID.fullmatch(spec.project_id):
+    elif not is_uuid(spec.project_id):
         yield Problem(
             path="projectID",
             message="invalid spec: projectID is invalid UUID",

@@ -32,6 +32,10 @@ _NAMES: Final = frozenset(
         # Azure's resource manager, and what tokens for it are for, as in Azure Service Operator
         "AZURE_RESOURCE_MANAGER_AUDIENCE",
         "AZURE_RESOURCE_MANAGER_ENDPOINT",
+        # Cloud.ru's services, or who knows where they are
+        "CLOUDRU_CSM_ADDRESS",
+        "CLOUDRU_DISCOVERY_URL",
+        "CLOUDRU_IAM_ADDRESS",
         # Doppler's API, for a proxy of it
         "DOPPLER_BASE_URL",
         # Google's metadata server, and its sovereign clouds

@@ -19,11 +19,16 @@ def _has_credentials(auth: Document) -> bool:
 
 
 class NebiusAuth(Model):
-    """How the store authenticates: a service account or an IAM token, exactly one of them."""
+    """How the store authenticates: a service account or an IAM token, exactly one of them.
 
-    # A JSON document with the service account's credentials, from which IAM tokens are made.
+    Example: {serviceAccountCredsSecretRef: {name: nebius-login, key: credentials.json}}
+    """
+
     service_account_creds_secret_ref: SecretKeySelector | None = None
+    """The JSON document with a service account's key, which IAM tokens are exchanged for.
+    Example: {name: nebius-login, key: credentials.json}"""
     token_secret_ref: SecretKeySelector | None = None
+    """An IAM token, which is not renewed. Example: {name: nebius-login, key: token}"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
@@ -35,18 +40,29 @@ class NebiusAuth(Model):
 
 
 class NebiusCAProvider(Model):
-    """The CA of the server's certificate; absent: the system's trust store."""
+    """The CA of the server's certificate.
+
+    Example: {certSecretRef: {name: nebius-ca, key: ca.crt}}
+    """
 
     cert_secret_ref: SecretKeySelector | None = None
+    """The authorities, as PEM. Example: {name: nebius-ca, key: ca.crt}"""
 
 
 class NebiusSpec(Model):
-    """A store in Nebius MysteryBox; remote keys are the IDs of secrets."""
+    """Reads secrets of Nebius MysteryBox; keys are their IDs.
+
+    Example: {apiDomain: 'api.nebius.cloud:443', auth: {serviceAccountCredsSecretRef: {name: nebius-login,
+    key: credentials.json}}}
+    """
 
     api_domain: str
-    """A host with or without a port, and without a scheme: the protocol is gRPC over TLS."""
+    """A host with or without a port, and without a scheme; services are at names below it.
+    Example: api.nebius.cloud:443"""
     auth: NebiusAuth
+    """Who the store is to Nebius."""
     ca_provider: NebiusCAProvider | None = None
+    """Authorities of servers' certificates; absent: the system's trust store."""
 
 
 def check(spec: NebiusSpec, scope: Scope) -> Iterator[Problem]:

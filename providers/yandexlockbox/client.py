@@ -3,14 +3,10 @@
 https://yandex.cloud/en/docs/lockbox/api-ref/
 """
 
-from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncret.config.fields import Json
 from syncret.providers.contract import (
     FindQuery,
     Paced,
@@ -19,8 +15,8 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
+from syncret.providers.kit.entries import Entries, EntryValues
 from syncret.providers.kit.extract import missing_property
-from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.yandex.client import FolderClient
 from syncret.providers.work import Work
@@ -51,14 +47,7 @@ class _NamedPayload(msgspec.Struct):
     entries: dict[str, bytes] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """The entries of one secret: texts, and bytes where Lockbox holds or returns them as such."""
-
-    by_key: Mapping[str, str | bytes] = field(repr=False)
-
-
-class LockboxClient(FolderClient[Entries]):
+class LockboxClient(EntryValues, FolderClient[Entries]):
     """Reads, finds and probes."""
 
     def __init__(self, api: "Api", lists: str, folder: str) -> None:
@@ -76,17 +65,10 @@ class LockboxClient(FolderClient[Entries]):
         return None if answer is None else Entries({**answer.decode(_NamedPayload).entries})
 
     def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
-        """One entry, or all as a JSON object, in which bytes are base64."""
-        if not ref.property:
-            return SecretBytes(_document(payload, work))
-        found = payload.by_key.get(ref.property)
+        found = super().value(payload, ref, work)
         if found is None:
             raise missing_property(f"secret {ref.key} has no entry {ref.property}")
-        return SecretBytes(_bytes(found))
-
-    def fields(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretMap | None:
-        del ref, work
-        return {key: SecretBytes(_bytes(value)) for key, value in payload.by_key.items()}
+        return found
 
     # -- find
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
@@ -94,22 +76,10 @@ class LockboxClient(FolderClient[Entries]):
 
         async def read(name: str) -> SecretBytes | None:
             found = await self.fetch_one(RemoteKey(name))
-            return None if found is None else SecretBytes(_document(found, work))
+            return None if found is None else found.document(work)
 
         return await self._named.find(query, read, paced, work)
 
 
 def _value(entry: _Entry) -> str | bytes:
     return entry.binary_value if entry.binary_value is not None else entry.text_value or ""
-
-
-def _bytes(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else value.encode()
-
-
-def _document(payload: Entries, work: Work) -> bytes:
-    members: dict[str, Json] = {
-        key: value if isinstance(value, str) else b64encode(value).decode()
-        for key, value in payload.by_key.items()
-    }
-    return gojson.marshal(members, work).encode()

@@ -12,21 +12,37 @@ class Tunnel:
         self.url = ""
         self.asked: list[str] = []
         """The first line of each request."""
-        self._left: list[asyncio.Event] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
 
     async def wait_closed(self) -> None:
         """Until both ends of every connection are closed."""
-        for gone in self._left:
-            await gone.wait()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def close(self) -> None:
+        """Break what is still open."""
+        for each in self._tasks:
+            each.cancel()
+        await self.wait_closed()
+        for writer in self._writers:
+            writer.transport.abort()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
     async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int) -> None:
         """Serve one connection."""
-        self._left.append(gone := asyncio.Event())
+        self._writers.append(writer)
+        task = asyncio.create_task(self._lead(reader, writer, port), name="tunnel")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int) -> None:
         self.asked.append((await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")[0].decode())
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", port)
+        self._writers.append(inner_writer)
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await asyncio.gather(_pass(reader, inner_writer), _pass(inner_reader, writer))
-        gone.set()
 
 
 @asynccontextmanager
@@ -40,7 +56,10 @@ async def tunnel_to(port: int) -> AsyncGenerator[Tunnel, None]:
     proxy = await asyncio.start_server(lead, "127.0.0.1", 0)
     async with proxy:
         tunnel.url = f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"
-        yield tunnel
+        try:
+            yield tunnel
+        finally:
+            await tunnel.close()
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -53,6 +53,16 @@ class Tls:
         identify(context, self.certificate, self.key)
         return context
 
+    def for_protocol(self, protocol: str) -> ssl.SSLContext:
+        """A context of one's own that asks for a protocol (ALPN). Raises Malformed for invalid PEM."""
+        context = _trust.__wrapped__(self.ca, self.verify)
+        if self.plain and extended.context is not None:
+            context.load_verify_locations(cadata=b"".join(extended.context.get_ca_certs(binary_form=True)))
+        if self.certificate or self.key:
+            identify(context, self.certificate, self.key)
+        context.set_alpn_protocols([protocol])
+        return context
+
 
 SYSTEM: Final = Tls()
 """The system's trust store, and no client certificate."""

@@ -53,7 +53,7 @@ def bad_signature(check: str) -> Callable[[Answer, Endpoint], SyncError]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class Waiting:
     """A request that waits for the headers of an identity: `Send`."""
 
     method: str
@@ -146,7 +146,7 @@ class Api:
             return answer
 
         sent = b"" if content is None else content.content
-        waiting = _Waiting(endpoint.method, path, sent, headers or {}, send)
+        waiting = Waiting(endpoint.method, path, sent, headers or {}, send)
         return await self._identity.send(waiting)  # which sees what is refused, too
 
     def _not_found(self, answer: Answer, endpoint: Endpoint) -> Malformed:

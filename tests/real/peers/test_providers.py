@@ -9,6 +9,7 @@ import os
 import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -29,6 +30,7 @@ from tests.suites.providers.test_alibaba import AlibabaHarness
 from tests.suites.providers.test_beyondtrust import AccountsHarness, SafeHarness
 from tests.suites.providers.test_bitwardensecretsmanager import BitwardenHarness
 from tests.suites.providers.test_chef import ChefHarness
+from tests.suites.providers.test_cloudrusm import CloudRuHarness
 from tests.suites.providers.test_conjur import ConjurHarness
 from tests.suites.providers.test_delinea import DelineaHarness
 from tests.suites.providers.test_doppler import DopplerHarness
@@ -53,6 +55,7 @@ from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.beyondtrust.server import PasswordSafe
 from tests.support.servers.bitwarden.server import Bitwarden
 from tests.support.servers.chef.server import Chef
+from tests.support.servers.cloudru.server import CloudRu
 from tests.support.servers.conjur.server import Conjur
 from tests.support.servers.delinea.server import Delinea
 from tests.support.servers.doppler.server import Doppler
@@ -60,6 +63,7 @@ from tests.support.servers.eso.providers import Outcome, called, program
 from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.github.server import Github
 from tests.support.servers.gitlab.server import Gitlab
+from tests.support.servers.grpc import grpc_running
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.keeper.server import Keeper
 from tests.support.servers.ngrok.server import Ngrok
@@ -97,6 +101,8 @@ class Peer(NamedTuple):
     """The property that must be asked for."""
     port: int = 0
     """The only port that the operator's provider calls."""
+    grpc: bool = False
+    """Whether it is called by gRPC."""
     host: str = ""
     """The hosts that the operator's provider calls, with commas: both are led to the server by a proxy."""
 
@@ -205,6 +211,8 @@ YAML: Final = "the operator writes members that are objects as YAML"
 
 UNFILTERED: Final = "the operator's provider finds all secrets"
 
+TRIMMED: Final = "the operator takes the quotes off the JSON of members, and keeps a null"
+
 PEERS: Final = {
     "bitwardensecretsmanager": Peer(
         Bitwarden, _Trusting, {"absent": ABSENT, "property": TEXT, "map": YAML, "find": UNFILTERED}
@@ -230,6 +238,7 @@ PEERS: Final = {
         {"absent": ABSENT, "property": IGNORED, "map": NO_MAP},
         tls=True,
     ),
+    "cloudrusm": Peer(CloudRu, CloudRuHarness, {"map": TRIMMED}, tls=True, grpc=True),
     "conjur": Peer(lambda: Conjur(time.time), ConjurHarness, {"map": TEXTS}),
     "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
     "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),
@@ -288,6 +297,14 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Theirs:
     return Theirs(program(), {"KUBECONFIG": os.fspath(kubeconfig)})
 
 
+def _serving(peer: Peer, folder: Path) -> AbstractAsyncContextManager[Any]:
+    if peer.grpc:
+        return grpc_running(peer.server(), AUTHORITY.pair())
+    return running(
+        peer.server(), AUTHORITY.server(folder, peer.host or "127.0.0.1") if peer.tls else None, peer.port
+    )
+
+
 @pytest.fixture(params=sorted(PEERS))
 async def harness(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -298,9 +315,10 @@ async def harness(
         monkeypatch.setenv("SSL_CERT_FILE", os.fspath(tmp_path / "ca.pem"))
         monkeypatch.setattr(tls.extended, "context", None)
         tls.trust_also(AUTHORITY.pem)
-    certified = AUTHORITY.server(tmp_path, peer.host or "127.0.0.1") if peer.tls else None
-    async with running(peer.server(), certified, peer.port) as server, tunnel_to(server.port) as proxy:
+    async with _serving(peer, tmp_path) as server, tunnel_to(server.port) as proxy:
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
+        for name in ("CLOUDRU_CSM_ADDRESS", "CLOUDRU_IAM_ADDRESS"):
+            monkeypatch.setenv(name, f"127.0.0.1:{server.port}")
         if peer.host:
             monkeypatch.setenv("HTTPS_PROXY", proxy.url)
         if isinstance(server, Keeper):

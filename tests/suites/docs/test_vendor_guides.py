@@ -1,6 +1,5 @@
 """The guides of more managers do what they say; what stands for a server of the vendor's leads to ours."""
 
-import os
 import time
 from base64 import b64encode
 from collections.abc import Callable
@@ -9,11 +8,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from syncret.config.settings import Settings
-from syncret.daemon.one_pass import one_pass
 from syncret.providers.kit.http import tls as trust
-from syncret.providers.registry import Registry
-from tests.suites.docs.pages import ROOT, blocks
+from tests.suites.docs.guides import follow
 from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.barbican.server import Barbican
 from tests.support.servers.beyondtrust.server import BASE, PasswordSafe
@@ -346,26 +342,11 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
 @pytest.mark.parametrize("page", GUIDES)
 async def test_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str) -> None:
     monkeypatch.setattr(trust.extended, "context", None)
-    shown = {block.title: block.text for block in blocks(ROOT / "docs" / "providers" / f"{page}.md")}
-    manifests, output = tmp_path / "manifests", tmp_path / "out"
-    manifests.mkdir()
     guide = GUIDES[page]()
     async with running(guide.server, AUTHORITY.server(tmp_path) if guide.tls else None):
         monkeypatch.setenv("ALIBABA_CLOUD_KMS_ENDPOINT", guide.server.url)
         monkeypatch.setenv("OCI_VAULTS_ENDPOINT", guide.server.url)
         monkeypatch.setenv("VOLCENGINE_ENDPOINT", guide.server.url)
-        for title in ("store.yaml", "app.yaml", "push.yaml"):
-            text = shown.get(title, "")
-            for said, true in guide.here().items():
-                text = text.replace(said, true)
-            (manifests / title).write_text(text)
-        settings = Settings(manifests=(os.fspath(manifests),), output_dir=os.fspath(output), state_file="")
-        result = await one_pass(settings, Registry())
-        folder = output / "default" / "app"
-        held = {file.name: file.read_text() for file in folder.iterdir()} if "app.yaml" in shown else {}
+        await follow(page, guide.here(), tmp_path)
 
-    assert (result.problems, result.failures) == ([], {})
-    assert "".join(f"{key}: {held[key]}\n" for key in sorted(held)) == (
-        shown["result"] if "app.yaml" in shown else ""
-    )
     assert guide.pushed() == guide.wanted

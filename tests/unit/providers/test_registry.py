@@ -39,7 +39,7 @@ for name, address in sorted({**builtin.STORES, **builtin.GENERATORS}.items(), ke
     before |= {module for module in new if not module.startswith("syncret.providers.")}
 """
 
-HEAVY = {"aioboto3", "aiohttp", "asyncio", "boto3", "cryptography", "grpc", "hvac", "requests", "ssl"}
+HEAVY = {"aioboto3", "aiohttp", "asyncio", "boto3", "cryptography", "grpc", "h2", "hvac", "requests", "ssl"}
 
 
 @pytest.fixture(scope="module")

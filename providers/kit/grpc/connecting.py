@@ -1,0 +1,153 @@
+"""Opens the connections that calls are made on: an address that may be reached, perhaps a proxy, and TLS."""
+
+import asyncio
+import re
+import socket
+import ssl
+from base64 import b64encode
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from syncret.config.addresses import Address
+from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.kit.environment import ADDRESSES
+from syncret.providers.kit.http.answers import NoAddress, NotReached
+from syncret.providers.kit.http.proxies import proxy_for
+from syncret.providers.kit.http.tls import Tls
+from syncret.providers.network import Network
+
+_HTTPS: Final = 443
+_PROTOCOL: Final = "h2"
+_ADDRESS: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/@:\[\]?#%\\]+)(?::(\d{1,5}))?")
+_LONGEST: Final = 16 * 1024
+"""Bytes of a proxy's answer."""
+
+
+class Server(NamedTuple):
+    """Whom calls are made to."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return self.host if self.port == _HTTPS else f"{self.host}:{self.port}"
+
+
+def server_at(address: str) -> Server:
+    """The server at a host, with or without a port. Raises Malformed."""
+    found = _ADDRESS.fullmatch(address.strip())
+    if found is not None:
+        return Server(found[1].strip("[]"), int(found[2] or _HTTPS))
+    raise Malformed(f"{address!r} is no address of a server", hint="write a host, or host:port")
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """An open connection."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
+def trust(tls: Tls) -> ssl.SSLContext:
+    """The context of connections. Raises Malformed."""
+    return tls.for_protocol(_PROTOCOL)
+
+
+async def connect(server: Server, context: ssl.SSLContext, network: Network) -> Connected:
+    """A connection over TLS that speaks HTTP/2. Raises SyncError, OSError and TimeoutError."""
+    network.egress.check_host(server.host)
+    proxy = proxy_for("https", server.host, server.port, ADDRESSES)
+    opened = await _dial(server, network) if proxy is None else await _through(proxy, server, network)
+    try:
+        reader, writer = await asyncio.open_connection(sock=opened, ssl=context, server_hostname=server.host)
+    except BaseException:
+        opened.close()
+        raise
+    secured = writer.get_extra_info("ssl_object")
+    if not isinstance(secured, ssl.SSLObject) or secured.selected_alpn_protocol() != _PROTOCOL:
+        writer.transport.abort()
+        raise Malformed(
+            f"{server} does not speak HTTP/2", hint="does the address lead to the API, and not to a web page?"
+        )
+    return Connected(reader, writer)
+
+
+async def _dial(server: Server, network: Network) -> socket.socket:
+    try:
+        address = await network.resolve(server.host)
+    except OSError:
+        address = None
+    if address is None:
+        raise NoAddress(f"{server} has no address", hint="check the host, and DNS")
+    return await _open(address, server, f"{server} refuses connections", network)
+
+
+async def _open(address: Address, server: Server, problem: str, network: Network) -> socket.socket:
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004  # IP
+    opened = network.connections.open_socket((family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
+    opened.settimeout(0)
+    try:
+        await asyncio.get_running_loop().sock_connect(opened, (str(address), server.port))
+    except OSError:
+        opened.close()
+    except BaseException:
+        opened.close()
+        raise
+    if opened.fileno() < 0:
+        raise NotReached(problem, hint="is it up, and the port right?")
+    return opened
+
+
+async def _through(proxy: str, server: Server, network: Network) -> socket.socket:
+    """A tunnel. A proxy is the daemon's own choice: it judges what the name leads to."""
+    parts = urlsplit(proxy)
+    if parts.scheme != "http" or not parts.hostname:
+        raise Malformed("the proxy is none for gRPC", hint="write HTTPS_PROXY with http:// and a host")
+    at, hint = Server(parts.hostname, parts.port or 80), "see HTTPS_PROXY and NO_PROXY"
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(at.host, at.port, type=socket.SOCK_STREAM)
+    except OSError:
+        found = []
+    if not found:
+        raise NotReached(f"the proxy on the way to {server} cannot be reached", hint=hint)
+    address = ip_address(str(found[0][4][0]).partition("%")[0])
+    opened = await _open(address, at, f"the proxy on the way to {server} cannot be reached", network)
+    try:
+        refused = await _tunnelled(opened, server, _login(parts.username, parts.password))
+    except BaseException:
+        opened.close()
+        raise
+    if refused is not None:
+        opened.close()
+        raise refused
+    return opened
+
+
+def _login(user: str | None, password: str | None) -> str:
+    if user is None:
+        return ""
+    login = b64encode(f"{unquote(user)}:{unquote(password or '')}".encode()).decode()
+    return f"Proxy-Authorization: Basic {login}\r\n"
+
+
+async def _tunnelled(opened: socket.socket, server: Server, login: str) -> SyncError | None:
+    """Ask the proxy to connect; its answer is read byte by byte, as what follows is the server's."""
+    loop = asyncio.get_running_loop()
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    asked = f"CONNECT {host}:{server.port} HTTP/1.1\r\nHost: {host}:{server.port}\r\n{login}\r\n"
+    await loop.sock_sendall(opened, asked.encode())
+    answer = bytearray()
+    while not answer.endswith(b"\r\n\r\n") and len(answer) < _LONGEST:
+        byte = await loop.sock_recv(opened, 1)
+        if not byte:
+            break
+        answer += byte
+    status = answer.split(b" ", 2)[1:2]
+    if status == [b"200"]:
+        return None
+    if status == [b"407"]:
+        return Denied("the proxy wants a login", hint="write it into HTTPS_PROXY")
+    return NotReached(f"the proxy does not connect to {server}", hint="see HTTPS_PROXY and NO_PROXY")

@@ -1,0 +1,18 @@
+"""The methods of an API, as a table: one line says what is called, and what to tell if it is refused."""
+
+from typing import NamedTuple
+
+
+class Method(NamedTuple):
+    """One method.
+
+    READ = Method("acme.v1.Secrets", "Get", "reading secret {name}", "let the account read secrets")
+    """
+
+    service: str
+    """With its package."""
+    name: str
+    doing: str
+    """What begins every message; in braces what the call names."""
+    grant: str = ""
+    """What to grant to an identity that may not."""

@@ -1,0 +1,52 @@
+"""The client of a Nebius MysteryBox store: the method, and what it does with it.
+
+https://github.com/nebius/api, nebius/mysterybox/v1/payload_service.proto
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from syncret.providers.contract import Readiness, RemoteKey, RemoteRef
+from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.entries import Entries, EntryValues
+from syncret.providers.kit.grpc.messages import Message, encoded
+from syncret.providers.kit.grpc.methods import Method
+
+if TYPE_CHECKING:  # imports asyncio and TLS
+    from syncret.providers.kit.grpc.api import GrpcApi
+
+READ: Final = Method(
+    "nebius.mysterybox.v1.PayloadService",
+    "Get",
+    "reading secret {id}",
+    "give the service account the role mysterybox.payload-viewer for the secret or its project",
+)
+
+
+class NebiusClient(EntryValues, SingleReads[Entries]):
+    """Reads and probes."""
+
+    def __init__(self, api: "GrpcApi") -> None:
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"<NebiusClient {self._api!r}>"
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """A secret has no metadata to read; all its entries are one call."""
+        return RemoteKey(ref.key, ref.version)
+
+    async def fetch_one(self, key: RemoteKey) -> Entries | None:
+        request = encoded((1, key.key), (2, key.version))
+        answer = await self._api.look_up(READ, request, id=key.key)
+        if answer is None:
+            return None
+        return Entries({entry.text(1): _value(entry) for entry in answer.messages(2)})
+
+    async def probe(self) -> Readiness:
+        await self._api.check_login()
+        return "ready"
+
+
+def _value(entry: Message) -> str | bytes:
+    binary = entry.raw(13)
+    return entry.text(12) if binary is None else binary
