@@ -211,8 +211,6 @@ YAML: Final = "the operator writes members that are objects as YAML"
 
 UNFILTERED: Final = "the operator's provider finds all secrets"
 
-TRIMMED: Final = "the operator takes the quotes off the JSON of members, and keeps a null"
-
 PEERS: Final = {
     "bitwardensecretsmanager": Peer(
         Bitwarden, _Trusting, {"absent": ABSENT, "property": TEXT, "map": YAML, "find": UNFILTERED}
@@ -238,7 +236,7 @@ PEERS: Final = {
         {"absent": ABSENT, "property": IGNORED, "map": NO_MAP},
         tls=True,
     ),
-    "cloudrusm": Peer(CloudRu, CloudRuHarness, {"map": TRIMMED}, tls=True, grpc=True),
+    "cloudrusm": Peer(CloudRu, CloudRuHarness, tls=True, grpc=True),
     "conjur": Peer(lambda: Conjur(time.time), ConjurHarness, {"map": TEXTS}),
     "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
     "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),
