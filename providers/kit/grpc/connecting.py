@@ -63,7 +63,7 @@ async def connect(server: Server, context: ssl.SSLContext, network: Network) -> 
     opened = await _dial(server, network) if proxy is None else await _through(proxy, server, network)
     try:
         reader, writer = await asyncio.open_connection(sock=opened, ssl=context, server_hostname=server.host)
-    except BaseException:
+    except BaseException:  # raised again: cancelled or not, the socket is not left open
         opened.close()
         raise
     secured = writer.get_extra_info("ssl_object")
@@ -93,7 +93,7 @@ async def _open(address: Address, server: Server, problem: str, network: Network
         await asyncio.get_running_loop().sock_connect(opened, (str(address), server.port))
     except OSError:
         opened.close()
-    except BaseException:
+    except BaseException:  # raised again: cancelled, with a socket that is open
         opened.close()
         raise
     if opened.fileno() < 0:
@@ -117,7 +117,7 @@ async def _through(proxy: str, server: Server, network: Network) -> socket.socke
     opened = await _open(address, at, f"the proxy on the way to {server} cannot be reached", network)
     try:
         refused = await _tunnelled(opened, server, _login(parts.username, parts.password))
-    except BaseException:
+    except BaseException:  # raised again: cancelled or not, the socket is not left open
         opened.close()
         raise
     if refused is not None:

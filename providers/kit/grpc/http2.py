@@ -92,7 +92,7 @@ class Connection:
                 if grown:
                     await share.take(grown)
                 held += grown
-        except BaseException as error:
+        except BaseException as error:  # raised again: the connection is in the middle of a call
             self.close()
             share.add(-held)
             if isinstance(error, H2Error):

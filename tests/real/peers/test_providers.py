@@ -236,7 +236,7 @@ PEERS: Final = {
         {"absent": ABSENT, "property": IGNORED, "map": NO_MAP},
         tls=True,
     ),
-    "cloudrusm": Peer(CloudRu, CloudRuHarness, tls=True, grpc=True),
+    "cloudrusm": Peer(CloudRu, CloudRuHarness, {"probe": NO_PROBE}, tls=True, grpc=True),
     "conjur": Peer(lambda: Conjur(time.time), ConjurHarness, {"map": TEXTS}),
     "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
     "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),

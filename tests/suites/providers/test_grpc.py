@@ -162,63 +162,61 @@ async def test_a_server_that_goes_away(tmp_path: Path) -> None:
     assert (found, server.connections) == ([b"a", b"a"], 2)
 
 
-def _page(h2: Any, stream: int, status: str) -> None:  # noqa: ANN401  # h2's own
-    h2.send_headers(stream, [(":status", status), ("content-type", "text/html"), ("retry-after", "7")])
-    h2.send_data(stream, b"<html>canary", end_stream=True)
+Script = Callable[[Any, int, int], bool]
+
+
+def _closed(_h2: Any, _stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's own
+    return False
+
+
+def _silent(_h2: Any, _stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's own
+    return True
+
+
+def _reset(h2: Any, stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's own
+    h2.reset_stream(stream)
+    return True
+
+
+def _ended(h2: Any, stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's own
+    h2.send_headers(stream, GOOD, end_stream=True)
+    return True
+
+
+def _page(status: str) -> Script:
+    def answer(h2: Any, stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's own
+        headers = [(":status", status), ("content-type", "text/html"), ("retry-after", "7")]
+        h2.send_headers(stream, headers)
+        h2.send_data(stream, b"<html>canary", end_stream=True)
+        return True
+
+    return answer
+
+
+def _body(body: bytes) -> Script:
+    def answer(h2: Any, stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's own
+        well(h2, stream, body)
+        return True
+
+    return answer
 
 
 @pytest.mark.parametrize(
     ("answer", "kind", "message"),
     [
-        pytest.param(lambda *_: False, Unavailable, "closed the connection", id="closed"),
-        pytest.param(
-            lambda h2, stream, _: h2.reset_stream(stream) or True,
-            Unavailable,
-            "closed the connection",
-            id="reset",
-        ),
-        pytest.param(lambda *_: True, Unavailable, "gave no answer in time", id="silence"),
-        pytest.param(
-            lambda h2, stream, _: _page(h2, stream, "404") or True,
-            Malformed,
-            "HTTP 404, but not from the API",
-            id="a page that is missing",
-        ),
-        pytest.param(
-            lambda h2, stream, _: _page(h2, stream, "200") or True,
-            Malformed,
-            "the answer is none of gRPC",
-            id="a page",
-        ),
-        pytest.param(
-            lambda h2, stream, _: _page(h2, stream, "502") or True, Unavailable, "HTTP 502", id="a proxy"
-        ),
-        pytest.param(
-            lambda h2, stream, _: h2.send_headers(stream, GOOD, end_stream=True) or True,
-            Malformed,
-            "the answer is none of gRPC",
-            id="no status",
-        ),
-        pytest.param(
-            lambda h2, stream, _: well(h2, stream, b"\x01\x00\x00\x00\x01a") or True,
-            Malformed,
-            "is not one message",
-            id="compressed",
-        ),
-        pytest.param(
-            lambda h2, stream, _: well(h2, stream, BODY + BODY) or True,
-            Malformed,
-            "is not one message",
-            id="two messages",
-        ),
-        pytest.param(
-            lambda h2, stream, _: well(h2, stream, b"") or True, Malformed, "is not one message", id="nothing"
-        ),
+        pytest.param(_closed, Unavailable, "closed the connection", id="closed"),
+        pytest.param(_reset, Unavailable, "closed the connection", id="reset"),
+        pytest.param(_silent, Unavailable, "gave no answer in time", id="silence"),
+        pytest.param(_page("404"), Malformed, "HTTP 404, but not from the API", id="a page that is missing"),
+        pytest.param(_page("200"), Malformed, "the answer is none of gRPC", id="a page"),
+        pytest.param(_page("502"), Unavailable, "HTTP 502", id="a proxy"),
+        pytest.param(_ended, Malformed, "the answer is none of gRPC", id="no status"),
+        pytest.param(_body(b"\x01\0\0\0\x01a"), Malformed, "is not one message", id="compressed"),
+        pytest.param(_body(BODY + BODY), Malformed, "is not one message", id="two messages"),
+        pytest.param(_body(b""), Malformed, "is not one message", id="nothing"),
     ],
 )
-async def test_other_answers(
-    tmp_path: Path, answer: Callable[[Any, int, int], bool], kind: type[SyncError], message: str
-) -> None:
+async def test_other_answers(tmp_path: Path, answer: Script, kind: type[SyncError], message: str) -> None:
     total = 0.1 if "in time" in message else 60.0
     async with (
         scripted(tmp_path, answer) as server,
