@@ -61,11 +61,8 @@ async def connect(server: Server, context: ssl.SSLContext, network: Network) -> 
     network.egress.check_host(server.host)
     proxy = proxy_for("https", server.host, server.port, ADDRESSES)
     opened = await _dial(server, network) if proxy is None else await _through(proxy, server, network)
-    try:
-        reader, writer = await asyncio.open_connection(sock=opened, ssl=context, server_hostname=server.host)
-    except BaseException:  # raised again: cancelled or not, the socket is not left open
-        opened.close()
-        raise
+    # The socket belongs to asyncio now: if it were closed beneath it, another would get its number.
+    reader, writer = await asyncio.open_connection(sock=opened, ssl=context, server_hostname=server.host)
     secured = writer.get_extra_info("ssl_object")
     if not isinstance(secured, ssl.SSLObject) or secured.selected_alpn_protocol() != _PROTOCOL:
         writer.transport.abort()

@@ -76,6 +76,23 @@ async def test_real_ones() -> None:
     assert found == [str(number).encode() for number in range(20)]
 
 
+async def test_a_call_can_be_cancelled_anywhere() -> None:
+    network = Network(egress=Egress())
+    async with grpc_running(Echo(), AUTHORITY.pair()) as server:
+        async with calls_to(f"127.0.0.1:{server.port}", network=network) as calls:
+            for step in range(40):
+                call = asyncio.create_task(say(calls, "a"), name="to be cancelled")
+                await asyncio.sleep(step / 10_000)  # into the connecting, the handshake, the call
+                call.cancel()
+                await asyncio.wait([call])
+                assert call.cancelled() or call.result() == b"a"
+            assert await say(calls, "b") == b"b"
+        for _ in range(100):
+            await asyncio.sleep(0)
+
+    assert network.connections.open == 0
+
+
 class Scripted:
     """A server of HTTP/2 that answers each call as the test says; False: it closes the connection."""
 
