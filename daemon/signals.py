@@ -41,6 +41,13 @@ class Signals:
         """Whether a signal to stop has come."""
         return self._stop_since is not None
 
+    def stop(self) -> None:
+        """Stop as at a first signal to do so."""
+        if self._stop_since is None:
+            self._stop_since = self._loop.time()
+            self._on_stop()
+            self._came.set()
+
     async def requested(self) -> Requested:
         """Wait for a signal. Any number of SIGHUPs before a reload begins are one request."""
         await self._came.wait()
@@ -53,12 +60,9 @@ class Signals:
             self._came.clear()
 
     def _stop(self, number: signal.Signals) -> None:
-        now = self._loop.time()
         if self._stop_since is None:
-            self._stop_since = now
-            self._on_stop()
-            self._came.set()
-        elif now - self._stop_since >= SAME_REQUEST:
+            self.stop()
+        elif self._loop.time() - self._stop_since >= SAME_REQUEST:
             log.warning(
                 "stopped at once by a second signal; what was under way is cut short", signal=number.name
             )

@@ -85,12 +85,18 @@ class Supervisor:
         self._closing = TaskOwner()
         """Closes the clients of the run that the last reload ended; at the next one it has had its time."""
 
-    async def run(self) -> None:
-        """Run until SIGTERM or SIGINT. Raises what keeps a run from starting, or ends it."""
+    async def run(self, *, exit_with: str = "") -> None:
+        """Run until SIGTERM or SIGINT, or until the program `exit_with` has run and ended.
+
+        Raises what keeps a run from starting, or ends it.
+        """
         asyncio.get_running_loop().set_exception_handler(logs.on_loop_error)
         signals = Signals(self._stopping)
         # Around all runs: systemd must be notified during a start and a drain, too.
-        watchdog = asyncio.create_task(self._feed_watchdog(), name="watchdog")
+        chores = [
+            asyncio.create_task(self._feed_watchdog(), name="watchdog"),
+            asyncio.create_task(_stop_with(exit_with, signals), name="stop with the main program"),
+        ]
         try:
             settings = self._load()
             while await self._run_once(settings, signals) is Requested.RELOAD and not signals.stopping:
@@ -98,8 +104,9 @@ class Supervisor:
                 settings = self._reloaded(settings)
                 gc.collect()  # the last run is one big cycle, and little else is left to look at now
         finally:
-            watchdog.cancel()
-            await asyncio.wait([watchdog])
+            for chore in chores:
+                chore.cancel()
+            await asyncio.wait(chores)
             await self._closing.close(CLOSE_WITHIN)
 
     def _stopping(self) -> None:
@@ -248,6 +255,15 @@ async def _opened_cache(stack: AsyncExitStack, settings: Settings, clock: Clock)
     from syncret.daemon.cache.opening import open_cache  # few have one
 
     return await stack.enter_async_context(open_cache(settings, clock.now))
+
+
+async def _stop_with(program: str, signals: Signals) -> None:
+    if program:
+        from syncret.daemon.delivery.processes.sibling import ended  # few are the sidecar of one that ends
+
+        await ended(program)
+        log.info("the program has ended", program=program)
+        signals.stop()
 
 
 def _observing(settings: Settings, cluster: ClusterStats | None) -> Callable[[], str]:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from syncret.config.manifests.bound_deliveries import delivery_outside_bounds
 from syncret.config.manifests.bound_folders import bounds_of
 from syncret.config.resources.delivery.delivery import DeliverySpec
-from syncret.config.resources.delivery.rules import commands_of, overlap, places_of, unserved
+from syncret.config.resources.delivery.rules import commands_of, overlap, places_of
 from syncret.config.resources.delivery.steps import DeliveryCheck
 from syncret.config.settings import BoundFolder
 from syncret.daemon.delivery.credentials.sealing import check_sealing
@@ -18,9 +18,7 @@ _ROOT_PROFILE = "install deliver-as-root.conf as a drop-in of syncret.service, o
 
 
 def check_places(spec: DeliverySpec, reserved: Collection[str]) -> None:
-    """Raise Refused for what this version cannot do, and for a path inside our own folders."""
-    for path, what in unserved(spec):
-        raise Refused(f"{path}: {what}", "see the documentation of Delivery")
+    """Raise Refused for a path inside our own folders, and for what cannot be sealed here."""
     check_sealing(spec)
     for place in places_of(spec):
         for own in reserved:

@@ -12,11 +12,24 @@ from syncret.config.resources.delivery.steps import DeliveryReload, DeliverySign
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.delivery.commands import run_command
 from syncret.daemon.delivery.local_requests import RequestFailed, request
+from syncret.daemon.delivery.processes.finding import (
+    Ambiguous,
+    NoSuchProcess,
+    is_container,
+    process_of_container,
+    process_of_program,
+    signal_process,
+)
 from syncret.daemon.delivery.trusted import check_trusted, read_trusted
 from syncret.daemon.delivery.units import Told, Units
 
 _LONGEST_PID: Final = 32
+_LONGEST_ID: Final = 128
 _INIT: Final = 1
+
+
+class _Unfit(Exception):
+    """A file names nothing that can be signalled."""
 
 
 def key_of(reload: DeliveryReload | None) -> str:
@@ -26,7 +39,7 @@ def key_of(reload: DeliveryReload | None) -> str:
     if reload.unit:
         return reload.unit
     if reload.signal is not None:
-        return reload.signal.pid_file or reload.signal.process
+        return _name_of(reload.signal)
     if reload.http is not None:
         return reload.http.url
     return " ".join(reload.exec or ())
@@ -73,68 +86,33 @@ async def tell(
 
 
 def _signal(wanted: DeliverySignal) -> Told:
-    number = signal.Signals[wanted.signal]
-    pid = _of_file(wanted.pid_file) if wanted.pid_file else _of_program(wanted.process)
-    if isinstance(pid, Told):
-        return pid
     try:
-        process = os.pidfd_open(pid)
-        try:
-            signal.pidfd_send_signal(process, number)
-        finally:
-            os.close(process)
-    except ProcessLookupError:
-        return Told(outcome=Outcome.NOT_RUNNING, message=f"there is no process {pid}")
+        signal_process(lambda: _process_of(wanted), signal.Signals[wanted.signal])
+    except NoSuchProcess as error:
+        return Told(outcome=Outcome.NOT_RUNNING, message=str(error))
+    except (Ambiguous, _Unfit) as error:
+        return Told(outcome=Outcome.FAILED, message=str(error))
     except PermissionError:
         hint = "install deliver-as-root.conf as a drop-in of syncret.service"
-        return Told(outcome=Outcome.NOT_ASKED, message=f"process {pid} belongs to another user ({hint})")
+        return Told(outcome=Outcome.NOT_ASKED, message=f"{_name_of(wanted)} runs as another user ({hint})")
     return Told(outcome=Outcome.DONE)
 
 
-def _of_file(path: str) -> int | Told:
+def _process_of(wanted: DeliverySignal) -> int:
+    if wanted.process:
+        return process_of_program(wanted.process)
+    path = _name_of(wanted)
     if not Path(path).exists():
-        return Told(outcome=Outcome.NOT_RUNNING, message=f"there is no {path}")
-    text = read_trusted(path, _LONGEST_PID + 1).strip()
-    if not text.isdigit() or len(text) > _LONGEST_PID or int(text) in (0, _INIT, os.getpid()):
-        return Told(outcome=Outcome.FAILED, message=f"{path} holds no number of a process to signal")
+        raise NoSuchProcess(f"there is no {path}")
+    text = os.fsdecode(read_trusted(path, _LONGEST_ID + 1)).strip()
+    if wanted.container:
+        if not is_container(text):
+            raise _Unfit(f"{path} holds no ID of a container")
+        return process_of_container(text)
+    if not text.isdecimal() or len(text) > _LONGEST_PID or int(text) in (0, _INIT, os.getpid()):
+        raise _Unfit(f"{path} holds no number of a process to signal")
     return int(text)
 
 
-def _of_program(program: str) -> int | Told:
-    """The topmost process of the program: the one that its other processes come from."""
-    found = {pid: parent for pid, parent in _processes(program) if pid not in (_INIT, os.getpid())}
-    roots = [pid for pid, parent in found.items() if parent not in found]
-    if not roots:
-        return Told(outcome=Outcome.NOT_RUNNING, message=f"{program} is not running")
-    if len(roots) > 1:
-        return Told(outcome=Outcome.FAILED, message=f"{program} runs {len(roots)} times: use pidFile")
-    return roots[0]
-
-
-def _processes(program: str) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if _is_of(program, entry):
-                found.append((int(entry.name), _parent_of(entry)))
-        except OSError:  # it has ended meanwhile
-            continue
-    return found
-
-
-def _is_of(program: str, entry: Path) -> bool:
-    """Whether a process is of the program; one of another user by what it calls itself.
-
-    That may be a sentence: `nginx: master process /usr/sbin/nginx -g daemon on;`.
-    """
-    try:
-        return str((entry / "exe").readlink()) == program
-    except PermissionError:
-        called = os.fsdecode((entry / "cmdline").read_bytes().split(b"\0")[0])
-        return called == program or program in called.split()
-
-
-def _parent_of(entry: Path) -> int:
-    return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+def _name_of(wanted: DeliverySignal) -> str:
+    return wanted.pid_file or wanted.process or wanted.container

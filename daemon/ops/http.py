@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
+from syncret.config.resources.kinds import DELIVERY
 from syncret.config.settings import MetricsTls, Settings
 from syncret.config.settings_layers import address_of
 from syncret.daemon.core.reviews import Reviews, Verdict
@@ -25,6 +26,7 @@ from syncret.daemon.ops.certificate_files import CertificateFiles
 from syncret.daemon.ops.connections import serve as serve_application
 from syncret.daemon.ops.failures import invalid_manifests
 from syncret.daemon.ops.metrics import CONTENT_TYPE
+from syncret.daemon.ops.series.deliveries import live_of
 from syncret.daemon.ops.view import Serve, View
 from syncret.providers.contract import SecretBytes
 
@@ -36,7 +38,7 @@ _RESTRICTED: Final = ("/metrics", "/status")
 """What may be for some alone; probes are for all."""
 
 _PLACES: Final = 3
-"""So many of the places of invalid manifests are named."""
+"""So many of the places of invalid manifests, or of Deliveries, are named."""
 
 _STATUS_ELSEWHERE: Final = """\
 /status is served on the control socket: syncret status -o json, or
@@ -154,8 +156,10 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
     async def get_health(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")  # an answer shows that the event loop runs
 
-    async def get_readiness(_: web.Request) -> web.Response:
+    async def get_readiness(request: web.Request) -> web.Response:
         reason = not_ready_reason(view)
+        if request.query.get("delivered") == "1":
+            reason = reason or undelivered(view)
         text = "".join(f"{line}\n" for line in (reason or "ok", *invalid_details(view)))
         return web.Response(text=text, status=503 if reason else 200)
 
@@ -203,6 +207,14 @@ def not_ready_reason(view: View) -> str:
         return ""
     queue = engine.queue.stats()
     return f"the first pass is under way: {queue.ready} objects wait, {queue.running} are being worked on"
+
+
+def undelivered(view: View) -> str:
+    """Which Deliveries have nothing live yet; empty if all have."""
+    found = view.running.inventory.list(DELIVERY.group_kind)
+    missing = [str(stored.ref) for stored in found if not live_of(stored).generation]
+    more = f", and {len(missing) - _PLACES} more" if len(missing) > _PLACES else ""
+    return f"not live yet: {', '.join(missing[:_PLACES])}{more}" if missing else ""
 
 
 def invalid_details(view: View) -> Iterator[str]:

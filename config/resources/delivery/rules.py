@@ -35,8 +35,6 @@ class Place(NamedTuple):
 
 def check(delivery: Delivery, _catalog: Catalog) -> Iterator[Problem]:
     """All rules that can be checked without the host."""
-    for path, what in unserved(delivery.spec):
-        yield Problem(path=path, message=what, severity=Severity.WARNING)
     spec = delivery.spec
     yield from _sources(spec)
     for place in places_of(spec):
@@ -47,19 +45,6 @@ def check(delivery: Delivery, _catalog: Catalog) -> Iterator[Problem]:
     yield from credential_problems(spec)
     yield from _steps(spec)
     yield from _spans(spec)
-
-
-def unserved(spec: DeliverySpec) -> Iterator[tuple[str, str]]:
-    """What no daemon of this version can do, by field: a Delivery that asks for it is refused."""
-    reload = spec.reload
-    asked = {
-        "spec.reload.signal.container": reload is not None
-        and reload.signal is not None
-        and bool(reload.signal.container),
-    }
-    for path, is_asked in asked.items():
-        if is_asked:
-            yield path, "no daemon of this version can do that: the Delivery is refused"
 
 
 def commands_of(spec: DeliverySpec) -> list[str]:

@@ -60,7 +60,7 @@ def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
         progress=Progress(sys.stderr) if sys.stdout.isatty() and sys.stderr.isatty() else None,
     )
     try:
-        asyncio.run(supervisor.run())
+        asyncio.run(supervisor.run(exit_with=getattr(options, "exit_with_process", None) or ""))
     finally:
         credentials.close()
     return OK

@@ -249,6 +249,13 @@ def _run(commands: Commands) -> None:
         help="the socket for status, explain and refresh; empty: none "
         f"(setting socket, default: {DEFAULTS['socket']})",
     )
+    command.add_argument(
+        "--exit-with-process",
+        type=path,
+        metavar="PROGRAM",
+        help="stop once this program has run beside the daemon, in a pod with shareProcessNamespace, and "
+        "has been gone for 5s: for a pod that is to complete, where containers cannot be native sidecars",
+    )
     settings(command)
     from syncret.daemon.cli.parser.eso_flags import eso_flags  # of this command alone
 

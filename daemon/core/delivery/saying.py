@@ -43,7 +43,7 @@ def say_of(row: Row, before: DeliveryStatus, *, problem: str, leaves_out: bool) 
     if problem:
         message += f": {problem}"
     if leaves_out and row.reason is Reason.DELIVERED:
-        message += "; one pass within a container tells and proves nothing"
+        message += "; reload and healthy are left out: nothing runs yet"
     condition = find(before.conditions)
     if condition is not None and condition.reason == row.reason and not problem and row.rejected:
         return None  # it was said with the reason, which only the run that failed knows

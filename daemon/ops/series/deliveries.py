@@ -84,7 +84,7 @@ class DeliveryMetrics:
     def _add_object(self, samples: f.Samples, stored: StoredObject, view: ObjectView, now: float) -> None:
         ref = stored.ref
         named = f.labelled(NAMED, (ref.name, ref.namespace))
-        live = _live_of(stored)
+        live = live_of(stored)
         since = seconds(live.since)
         samples.add(d.GENERATION, live.generation, named)
         condition = view.ready_condition
@@ -110,7 +110,8 @@ class _Delivery(msgspec.Struct, frozen=True):
     status: _Status = _Status()
 
 
-def _live_of(stored: StoredObject) -> _Live:
+def live_of(stored: StoredObject) -> _Live:
+    """What is live of a Delivery; generation 0: nothing yet."""
     try:
         return stored.as_type(_Delivery).status.live or _Live()
     except msgspec.ValidationError:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from shutil import copyfile, which
 from typing import Literal
 
 import msgspec
@@ -15,6 +16,8 @@ import pytest
 
 from syncret.config.settings import Settings
 from syncret.daemon.core.plan.actions import Verb
+from syncret.daemon.delivery.processes import sibling
+from syncret.daemon.delivery.processes.finding import processes_of_program
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import Serve, Service, View
@@ -332,3 +335,53 @@ async def test_a_boot_waits_for_deliveries_and_for_no_manager(settings: Settings
         )
         await supervisor.run()
     assert seen == [True, False]
+
+
+@pytest.mark.slow
+async def test_it_ends_with_the_program_that_it_serves(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: asyncio.Queue[list[int]] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def find(path: str) -> list[int]:
+        found = processes_of_program(path)
+        loop.call_soon_threadsafe(seen.put_nowait, found)
+        return found
+
+    monkeypatch.setattr(sibling, "processes_of_program", find)
+    monkeypatch.setattr(sibling, "GONE", 0.02)
+    program = tmp_path / "main"
+    await asyncio.to_thread(copyfile, which("sleep") or "", program)
+    await asyncio.to_thread(program.chmod, 0o755)
+    begun = asyncio.Event()
+
+    @asynccontextmanager
+    async def service(_: Settings) -> AsyncGenerator[Serve, None]:
+        @asynccontextmanager
+        async def serve(_: View) -> AsyncGenerator[None, None]:
+            begun.set()
+            yield
+
+        yield serve
+
+    supervisor = Supervisor(
+        lambda: settings,
+        registry=Registry(),
+        notifier=Notifier.from_environ({}),
+        services=[service],
+    )
+    running = asyncio.create_task(supervisor.run(exit_with=str(program)))
+    await begun.wait()
+    first = await asyncio.create_subprocess_exec(program, "60")
+    while await seen.get() != [first.pid]:
+        pass
+    second = await asyncio.create_subprocess_exec(program, "60")
+    first.kill()
+    while await seen.get() != [second.pid]:  # one of it is left
+        pass
+    assert not running.done()
+    second.kill()
+    await running
+    await first.wait()
+    await second.wait()

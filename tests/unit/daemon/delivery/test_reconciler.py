@@ -368,7 +368,7 @@ async def test_an_init_container_delivers_to_a_volume_and_tells_nobody(
     world.write(secret(crt="1"), tls(world, healthy=healthy, **RELOAD))
     async with world.running(once=True, in_container=True):
         assert world.ready() == ("True", "Delivered")
-        assert world.message() == "set 1 is live; one pass within a container tells and proves nothing"
+        assert world.message() == "set 1 is live; reload and healthy are left out: nothing runs yet"
         assert world.files() == {"crt": "1"}
     assert world.units.told == []
 

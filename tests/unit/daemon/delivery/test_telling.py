@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shutil import copyfile, which
 from subprocess import Popen
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from syncret.config.resources.delivery.steps import DeliveryReload
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.delivery.paths import Refused
+from syncret.daemon.delivery.processes import finding
 from syncret.daemon.delivery.telling import key_of, tell
 from syncret.daemon.delivery.units import Told
 from tests.unit.daemon.delivery.world import FakeUnits
@@ -191,3 +193,71 @@ async def test_a_process_of_another_user_is_found_by_what_it_calls_itself(
     assert other.outcome is Outcome.NOT_RUNNING
     assert (await told(signal={"signal": "SIGHUP", "process": "/opt/app/bin/app"})).outcome is Outcome.DONE
     assert titled.wait() == -signal.SIGHUP
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program whose file is nobody else's."""
+    path = tmp_path / "app"
+    copyfile(which("sleep") or "", path)
+    path.chmod(0o755)
+    return path
+
+
+def hung_up(running: "Popen[bytes]") -> bool:
+    return running.wait(60) == -signal.SIGHUP
+
+
+@pytest.mark.slow
+def test_a_program_is_found_also_where_its_file_was_replaced(program: Path) -> None:
+    by_program = {"signal": "SIGHUP", "process": str(program)}
+    with Popen([program, "60"]) as running:
+        program.unlink()
+        assert (asyncio.run(told(signal=by_program))).outcome is Outcome.DONE
+        assert hung_up(running)
+    assert (asyncio.run(told(signal=by_program))).outcome is Outcome.NOT_RUNNING
+
+
+@pytest.mark.slow
+def test_the_topmost_process_of_a_program_is_told_and_of_several_none(program: Path) -> None:
+    shell = program.with_name("shell")
+    copyfile(which("dash") or "", shell)
+    shell.chmod(0o755)
+    script = f"trap 'kill $!; exit 3' HUP; {shell} -c 'trap \"\" TERM; echo; sleep 60 & wait' & wait"
+    by_program = {"signal": "SIGHUP", "process": str(shell)}
+    with Popen([shell, "-c", script], stdout=-1, start_new_session=True) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        with Popen([shell, "-c", "read x"], stdin=-1) as other:
+            result = asyncio.run(told(signal=by_program))
+            assert (result.outcome, result.message) == (
+                Outcome.FAILED,
+                f"{shell} runs 2 times: use pidFile",
+            )
+            other.kill()
+        try:
+            assert (asyncio.run(told(signal=by_program))).outcome is Outcome.DONE
+            assert running.wait(60) == 3
+        finally:
+            os.killpg(running.pid, signal.SIGKILL)
+
+
+async def test_a_container_is_told_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own cgroup cannot be chosen: what the kernel would say of two containers is written down."""
+    ids = {10: "a" * 64, 11: "a" * 64, 12: "b" * 64, 1: "b" * 64}
+    for pid, container in ids.items():
+        entry = tmp_path / "proc" / str(pid)
+        entry.mkdir(parents=True)
+        (entry / "cgroup").write_text(f"0::/../cri-containerd-{container}.scope\n")
+        (entry / "stat").write_text(f"{pid} (a) b) S {10 if pid == 11 else 1} 0\n")
+    monkeypatch.setattr(finding, "_PROC", tmp_path / "proc")
+    assert finding.process_of_container("a" * 64) == 10
+    assert finding.process_of_container("b" * 64) == 12  # the first process is never found
+    file = tmp_path / "id"
+    file.write_text("c" * 64 + "\n")
+    file.chmod(0o600)
+    step = {"signal": "SIGHUP", "container": str(file)}
+    assert (await told(signal=step)).outcome is Outcome.NOT_RUNNING
+    file.write_text("/")
+    result = await told(signal=step)
+    assert (result.outcome, result.message) == (Outcome.FAILED, f"{file} holds no ID of a container")

@@ -9,6 +9,8 @@ import aiohttp
 import msgspec
 import pytest
 
+from syncret.config.meta import Document
+from syncret.config.resources.kinds import DELIVERY
 from syncret.config.settings import Settings
 from syncret.daemon.core.reviews import Verdict
 from syncret.daemon.homes.contract import StorageUnavailable
@@ -17,7 +19,7 @@ from syncret.daemon.ops.bind_errors import CannotListen, cannot_listen
 from syncret.daemon.ops.http import health_service, http_service
 from syncret.daemon.ops.view import View
 from syncret.providers.contract import SecretBytes
-from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, serving, store
+from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, named, serving, store
 
 
 async def get(view: View, path: str, **headers: str) -> tuple[int, str, str]:
@@ -169,6 +171,27 @@ async def test_readyz_says_why_not(view: View, monkeypatch: pytest.MonkeyPatch) 
         assert code == 503
         assert text == "the first pass is under way: 0 objects wait, 0 are being worked on\n"
         assert (await get(view, "/healthz"))[0] == 200
+
+
+async def test_a_startup_probe_can_wait_for_deliveries(
+    view: View, cluster: MemoryCluster, apply: Apply
+) -> None:
+    spec: Document = {"sources": [{"secret": "tls"}], "to": [{"directory": {"path": "/srv/tls"}}]}
+    web = {**named("Delivery", "web", spec), "apiVersion": "syncret.dev/v1alpha1"}
+    async with serving(http_service, view):
+        await apply()
+        assert (await get(view, "/readyz?delivered=1"))[0] == 200
+        await apply(web)
+        assert await get(view, "/readyz?delivered=1") == (
+            503,
+            "text/plain",
+            "not live yet: Delivery/default/web\n",
+        )
+        assert (await get(view, "/readyz"))[0] == 200
+        (stored,) = await cluster.list(DELIVERY.group_kind)
+        await cluster.update_status(stored, {"live": {"generation": 1}})
+        await apply()
+        assert (await get(view, "/readyz?delivered=1"))[0] == 200
 
 
 async def test_who_calls_before_the_engine_runs_waits_for_it(view: View) -> None:

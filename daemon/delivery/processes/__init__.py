@@ -1,0 +1,1 @@
+"""Processes of this host, or of a pod that shares them: found, signalled, and waited for."""
