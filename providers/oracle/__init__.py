@@ -2,6 +2,7 @@
 
 spec        the spec of a store, its rules     client   the endpoints, the client of a store
 connection  opens a store                      signing  signed requests
+principals  who signs                          receivers  where the daemon's own identity would go
 """
 
 from collections.abc import AsyncGenerator
@@ -11,6 +12,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.oracle.client import OracleClient
+from syncret.providers.oracle.receivers import receivers
 from syncret.providers.oracle.spec import OracleSpec, check
 
 
@@ -23,4 +25,4 @@ async def open_oracle(spec: OracleSpec, context: OpenContext) -> AsyncGenerator[
         yield client
 
 
-PROVIDER: Final = Provider(SpecType("oracle", OracleSpec, check=check), open=open_oracle)
+PROVIDER: Final = Provider(SpecType("oracle", OracleSpec, check=check), open=open_oracle, receivers=receivers)

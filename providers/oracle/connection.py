@@ -1,4 +1,4 @@
-"""Opens a store: the key that requests are signed with."""
+"""Opens a store."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -7,15 +7,13 @@ from typing import Final
 import msgspec
 
 from syncret.providers.contract import OpenContext
-from syncret.providers.errors import Malformed
-from syncret.providers.kit.auth import jwt
-from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http import Answer, Http
-from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.api import Refusals, bad_signature
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity
 from syncret.providers.oracle.client import OracleClient
+from syncret.providers.oracle.principals import log_in
+from syncret.providers.oracle.receivers import managing, reading
 from syncret.providers.oracle.signing import SignedRequests
 from syncret.providers.oracle.spec import OracleSpec
 
@@ -34,34 +32,17 @@ _REFUSALS: Final = Refusals(
     vendor="Oracle",
     check="check region",
     is_absent=_is_absent,
-    errors={401: bad_signature("auth.tenancy, auth.user and auth.secretRef")},
+    errors={401: bad_signature("auth.tenancy, auth.user and auth.secretRef, or what the principal may")},
 )
 
 
 @asynccontextmanager
 async def open_store(spec: OracleSpec, context: OpenContext) -> AsyncGenerator[OracleClient, None]:
-    """A client that signs as the store's user. Raises SyncError."""
-    auth = spec.auth
-    if auth is None or spec.principal_type not in {"", "UserPrincipal"}:
-        raise Malformed(
-            "only users can log in to Oracle's vaults: instances and workloads are not supported",
-            hint="write auth, and principalType: UserPrincipal",
-        )
-    path, selector = "auth.secretRef", auth.secret_ref.privatekey
-    pem = (await read_text(context, selector, f"{path}.privatekey")).encode()
-    fingerprint = await read_text(context, auth.secret_ref.fingerprint, f"{path}.fingerprint")
-    key = await context.compute(lambda work: jwt.private_key(pem, work))
-    if key is None:
-        raise Malformed(
-            f'key "{selector.key}" of Secret "{selector.name}" holds no RSA key',
-            hint="store the PEM file of the user's API key, without a password",
-        )
-    end = f"{spec.region}.oci.oraclecloud.com"
-    given = ADDRESSES.get("OCI_VAULTS_ENDPOINT")
-    url = given or f"https://secrets.vaults.{end}"
+    """A client that signs. Raises SyncError."""
+    url = reading(spec.region)
 
-    async def identify(_http: Http) -> Identity:
-        return SignedRequests(f"{auth.tenancy}/{auth.user}/{fingerprint.strip()}", key, url, context.now)
+    async def identify(http: Http) -> Identity:
+        return SignedRequests(lambda: log_in(spec, http, context), context, url)
 
     async with connected(url, context, identify, _REFUSALS) as api:
-        yield OracleClient(spec, api, context.compute, vaults=given or f"https://vaults.{end}")
+        yield OracleClient(spec, api, context.compute, vaults=managing(spec.region))

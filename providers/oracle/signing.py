@@ -1,17 +1,19 @@
-"""Signs each request with the user's key: draft-cavage-http-signatures-08, as Oracle has it.
+"""Signs each request: draft-cavage-http-signatures-08, as Oracle has it.
 
 https://docs.oracle.com/en-us/iaas/Content/API/Concepts/signingrequests.htm
 """
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from email.utils import formatdate
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Answer
-from syncret.providers.kit.rest.identities import Headers, Send
+from syncret.providers.kit.rest.identities import Headers, LoginContext, Send
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -19,52 +21,65 @@ if TYPE_CHECKING:  # slow to import
 _JSON: Final = "application/json"
 
 
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """Who signs, and with which key. The ID of a session is its token."""
+
+    id: str = field(repr=False)
+    key: "RSAPrivateKey" = field(repr=False)
+
+
 class SignedRequests:
     """An identity that signs. A signature is good for five minutes, so the clock must be right.
 
     Args:
-        key_id: tenancy, user and fingerprint.
-        key: the user's private key.
+        login: gives the signer.
         url: the service that paths are below.
     """
 
-    def __init__(self, key_id: str, key: "RSAPrivateKey", url: str, now: Callable[[], float]) -> None:
-        self._key_id = key_id
-        self._key = key
+    def __init__(
+        self, login: Callable[[], Awaitable[ExpiringValue[Signer]]], context: LoginContext, url: str
+    ) -> None:
+        self._login = ExpiringLogin(login, now=context.now, log_in=context.log_in)
+        self._now = context.now
         self._host = urlsplit(url).netloc
-        self._now = now
 
     async def send(self, send: Send, /) -> Answer:
-        return await send(self._headers(send))
+        return await self._login.use(lambda signer: send(self._headers(signer, send)))
 
     async def check(self) -> None:
-        """There is nothing to log in to: the first call tells."""
+        await self._login.get()
 
     async def end(self) -> None:
-        """There is no session."""
+        """There is no session to end: a token expires."""
 
-    def _headers(self, send: Send) -> Headers:
-        from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
-        from cryptography.hazmat.primitives.hashes import SHA256
-
+    def _headers(self, signer: Signer, send: Send) -> Headers:
         target = urlsplit(send.path)
         path = f"{target.path}?{target.query}" if target.query else target.path
-        signed = {
-            "date": formatdate(self._now(), usegmt=True),
-            "(request-target)": f"{send.method.lower()} {path}",
-            "host": target.netloc or self._host,
+        return signature(signer, send.method, path, target.netloc or self._host, send.content, self._now)
+
+
+def signature(
+    signer: Signer, method: str, path: str, host: str, content: bytes, now: Callable[[], float]
+) -> Headers:
+    """The headers of a signed request. A login signs no host."""
+    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    signed = {"date": formatdate(now(), usegmt=True), "(request-target)": f"{method.lower()} {path}"}
+    if host:
+        signed["host"] = host
+    if method != "GET":
+        signed |= {
+            "content-length": str(len(content)),
+            "content-type": _JSON,
+            "x-content-sha256": b64encode(hashlib.sha256(content).digest()).decode(),
         }
-        if send.method != "GET":
-            signed |= {
-                "content-length": str(len(send.content)),
-                "content-type": _JSON,
-                "x-content-sha256": b64encode(hashlib.sha256(send.content).digest()).decode(),
-            }
-        text = "\n".join(f"{name}: {value}" for name, value in signed.items())
-        signature = b64encode(self._key.sign(text.encode(), PKCS1v15(), SHA256())).decode()
-        sent = {name: value for name, value in signed.items() if name in {"date", "x-content-sha256"}}
-        return {
-            **sent,
-            "Authorization": f'Signature version="1",keyId="{self._key_id}",algorithm="rsa-sha256",'
-            f'headers="{" ".join(signed)}",signature="{signature}"',
-        }
+    text = "\n".join(f"{name}: {value}" for name, value in signed.items())
+    proof = b64encode(signer.key.sign(text.encode(), PKCS1v15(), SHA256())).decode()
+    sent = {name: value for name, value in signed.items() if name in {"date", "x-content-sha256"}}
+    return {
+        **sent,
+        "Authorization": f'Signature version="1",keyId="{signer.id}",algorithm="rsa-sha256",'
+        f'headers="{" ".join(signed)}",signature="{proof}"',
+    }

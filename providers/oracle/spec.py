@@ -56,11 +56,12 @@ class OracleSpec(Model):
     """OCID of the vault's key that encrypts what is pushed; needed to push.
     Example: ocid1.key.oc1..aaaa"""
     principal_type: Literal["", "UserPrincipal", "InstancePrincipal", "Workload"] = ""
-    """How the store authenticates; only the user of `auth` is supported. Example: UserPrincipal"""
+    """Who signs the requests: the user of `auth`, the daemon's machine, or a workload of its OKE cluster.
+    Example: InstancePrincipal"""
     auth: OracleAuth | None = None
-    """The user who signs the requests."""
+    """The user who signs the requests, without another principal."""
     service_account_ref: ServiceAccountSelector | None = None
-    """The account of a Workload principal; accepted and not used. Example: {name: app}"""
+    """The account of a Workload principal; by default that of the daemon's pod. Example: {name: app}"""
 
 
 def check(spec: OracleSpec, scope: Scope) -> Iterator[Problem]:

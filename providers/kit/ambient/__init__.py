@@ -2,5 +2,5 @@
 
 rules    where it may go                     door        what a store is granted
 files    tokens in mounted files             metadata    requests to metadata servers
-pod      the pod's own ServiceAccount        aws, azure, google    what these clouds give the machine
+pod      the pod's own ServiceAccount        aws, azure, ...    what these clouds give the machine
 """

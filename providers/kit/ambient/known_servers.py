@@ -66,6 +66,7 @@ KNOWN: Final[Mapping[str, Sequence[str]]] = {
         "*.*.secrets-manager.appdomain.cloud",
         "*.private.*.secrets-manager.appdomain.cloud",
     ],
+    "oracle": ["secrets.vaults.*.oci.oraclecloud.com", "vaults.*.oci.oraclecloud.com"],
     "volcengine": ["open.volcengineapi.com", "kms.*.volcengineapi.com", "sts.volcengineapi.com"],
     "yandexcertificatemanager": ["api.cloud.yandex.net", "api.yandexcloud.kz"],
     "yandexlockbox": ["api.cloud.yandex.net", "api.yandexcloud.kz"],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
+from syncret.providers.kit.http.answers import Unauthenticated
 from syncret.providers.kit.rest.endpoints import Endpoint
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def bad_signature(check: str) -> Callable[[Answer, Endpoint], SyncError]:
 
     def error(answer: Answer, _endpoint: Endpoint) -> SyncError:
         hint = f"check {check}, and whether the clock is right"
-        return Denied(f"{answer.doing}: HTTP 401 Unauthorized: the signature is refused", hint=hint)
+        return Unauthenticated(f"{answer.doing}: HTTP 401 Unauthorized: the signature is refused", hint=hint)
 
     return error
 

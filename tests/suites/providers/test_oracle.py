@@ -2,19 +2,24 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import RemoteRef
+from syncret.providers.contract import IssuedToken, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.ambient import oracle
+from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import item, prober, read, writer
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.opened import NOW
-from tests.support.servers.oracle.server import COMPARTMENT, FINGERPRINT, KEY, TENANCY, USER, VAULT, Oracle
+from tests.support.servers.oracle.principals import TENANCY
+from tests.support.servers.oracle.server import COMPARTMENT, FINGERPRINT, KEY, USER, VAULT, Oracle
 from tests.support.servers.rest import running
+from tests.support.tls import Authority
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
@@ -73,7 +78,11 @@ class Elsewhere(OracleHarness):
 
 
 class OfInstance(OracleHarness):
-    options: Mapping[str, Any] = {"principalType": "InstancePrincipal"}
+    options: Mapping[str, Any] = {**OracleHarness.options, "principalType": "InstancePrincipal"}
+
+
+class OfPod(OracleHarness):
+    options: Mapping[str, Any] = {**OracleHarness.options, "principalType": "Workload"}
 
 
 @asynccontextmanager
@@ -124,11 +133,71 @@ async def test_a_binary_value(monkeypatch: pytest.MonkeyPatch) -> None:
         assert await read(client, RemoteRef("db")) == b"\xff"
 
 
-async def test_other_principals(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with served(monkeypatch) as server:
-        with pytest.raises(Malformed, match="only users"):
-            async with OfInstance(server).open():
-                pass
+@pytest.fixture
+async def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Oracle]:
+    """Vaults, logins, the metadata server and the cluster's sessions, all at one address with https."""
+    authority = Authority()
+    (tmp_path / "ca.crt").write_bytes(authority.pem)
+    (tmp_path / "token").write_text("jwt-of-app")
+    monkeypatch.setattr(tls.extended, "context", None)
+    tls.trust_also(authority.pem)
+    async with running(Oracle(lambda: NOW), authority.server(tmp_path)) as server:
+        monkeypatch.setenv("OCI_VAULTS_ENDPOINT", server.url)
+        monkeypatch.setenv("OCI_METADATA_BASE_URL", f"{server.url}/opc/v2")
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
+        monkeypatch.setenv("OCI_KUBERNETES_SERVICE_ACCOUNT_CERT_PATH", str(tmp_path / "ca.crt"))
+        monkeypatch.setattr(oracle, "SESSIONS", server.port)
+        monkeypatch.setattr(oracle, "MOUNT", tmp_path)
+        server.add("db", b"1")
+        yield server
+
+
+class OfAccount(OracleHarness):
+    options: Mapping[str, Any] = {
+        **OracleHarness.options,
+        "principalType": "Workload",
+        "serviceAccountRef": {"name": "app"},
+    }
+
+    def __init__(self, server: Oracle) -> None:
+        super().__init__(server)
+        self.given.tokens = {"app": IssuedToken(SecretBytes(b"jwt-of-app"), NOW + 3600)}
+
+
+@pytest.mark.parametrize(
+    "harness",
+    [
+        pytest.param(OfInstance, id="the machine"),
+        pytest.param(OfPod, id="the pod"),
+        pytest.param(OfAccount, id="an account"),
+    ],
+)
+async def test_other_principals(cloud: Oracle, harness: type[OracleHarness]) -> None:
+    """A session is begun, and another one when Oracle has forgotten it."""
+    async with harness(cloud).open() as client:
+        assert await read(client, RemoteRef("db")) == b"1"
+        cloud.principals.sessions.clear()
+        assert await read(client, RemoteRef("db")) == b"1"
+
+    assert cloud.principals.begun == 2
+
+
+async def test_a_cluster_that_gives_no_sessions(cloud: Oracle) -> None:
+    cloud.principals.account = "another"
+    with pytest.raises(Denied, match="the login is refused") as refused:
+        async with OfPod(cloud).open():
+            pass
+    assert "enhanced cluster" in refused.value.hint
+
+
+async def test_nobody_who_signs(cloud: Oracle) -> None:
+    class Nobody(OracleHarness):
+        def spec(self) -> Document:
+            return {name: value for name, value in super().spec().items() if name != "auth"}
+
+    with pytest.raises(Malformed, match="names nobody"):
+        async with Nobody(cloud).open():
+            pass
 
 
 async def test_a_clock_that_is_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,15 @@ def receivers_of(name: str, spec: Document) -> list[tuple[str, str, str]]:
             id="ibm",
         ),
         pytest.param(
+            "oracle",
+            {"region": "eu-frankfurt-1", "vault": "v", "principalType": "InstancePrincipal"},
+            [
+                ("oracle", "https://secrets.vaults.eu-frankfurt-1.oci.oraclecloud.com", "region"),
+                ("oracle", "https://vaults.eu-frankfurt-1.oci.oraclecloud.com", "region"),
+            ],
+            id="oracle-machine",
+        ),
+        pytest.param(
             "vault", vault(kubernetes={"role": "r"}), [("vault", VAULT, "server")], id="vault-kubernetes"
         ),
         pytest.param(
@@ -150,6 +159,7 @@ def test_a_spec_without_credentials(name: str, spec: Document, expected: list[tu
             {"serviceUrl": "https://x", "auth": {"secretRef": {"secretApiKeySecretRef": KEY}}},
             id="ibm-key",
         ),
+        pytest.param("oracle", {"region": "r", "vault": "v"}, id="oracle-user"),
         pytest.param("vault", {"server": VAULT}, id="vault-without-login"),
         pytest.param("vault", vault(tokenSecretRef=KEY, kubernetes={"role": "r"}), id="vault-token-wins"),
         pytest.param("vault", vault(kubernetes={"role": "r", "serviceAccountRef": APP}), id="vault-account"),

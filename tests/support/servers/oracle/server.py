@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from tests.support.jwts import pem, private_key
+from tests.support.servers.oracle.principals import TENANCY, Principals
 from tests.support.servers.rest import Refused, RestServer, body_of
 
-TENANCY: Final = "ocid1.tenancy.oc1..aaaa"
 USER: Final = "ocid1.user.oc1..aaaa"
 VAULT: Final = "ocid1.vault.oc1..aaaa"
 COMPARTMENT: Final = "ocid1.compartment.oc1..aaaa"
@@ -36,6 +36,7 @@ class Oracle(RestServer):
         self.token = "signed by the user"
         self.key = "oracle-1"
         self.now = now
+        self.principals = Principals(now)
         self.secrets: dict[str, dict[str, Any]] = {}
         """Versions, tags and state, by name."""
 
@@ -54,6 +55,7 @@ class Oracle(RestServer):
             web.put(f"{secrets}/{{id}}", self._update),
             web.post(f"{secrets}/{{id}}/actions/scheduleDeletion", self._delete),
             web.get("/20180608/vaults/{id}", self._vault),
+            *self.principals.routes(),
         ]
 
     def refusal(self, status: int, message: str) -> Refused:
@@ -71,13 +73,14 @@ class Oracle(RestServer):
             f"{name}: {target if name == '(request-target)' else request.headers[name]}" for name in names
         ]
         try:
-            public = private_key(self.key).public_key()
+            public = self.principals.sessions.get(given["keyId"]) or private_key(self.key).public_key()
             public.verify(b64decode(given["signature"]), "\n".join(lines).encode(), PKCS1v15(), SHA256())
         except InvalidSignature:
             return ""
         when = parsedate_to_datetime(request.headers["date"]).timestamp()
         good = least <= set(names) and abs(self.now() - when) < _TOLERANCE and given["version"] == "1"
-        return self.token if good and given["keyId"] == f"{TENANCY}/{USER}/{FINGERPRINT}" else ""
+        known = {f"{TENANCY}/{USER}/{FINGERPRINT}", *self.principals.sessions}
+        return self.token if good and given["keyId"] in known else ""
 
     @property
     def writes(self) -> int:
