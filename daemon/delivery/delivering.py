@@ -24,7 +24,14 @@ from syncret.daemon.core.delivery.phases import (
     begin,
     turn,
 )
-from syncret.daemon.core.delivery.record import document_of, row_of, status_of, with_origin, with_result
+from syncret.daemon.core.delivery.record import (
+    document_of,
+    fingerprints_of,
+    row_of,
+    status_of,
+    with_origin,
+    with_result,
+)
 from syncret.daemon.core.delivery.recovery import Found, UnitFacts, recover
 from syncret.daemon.core.delivery.saying import Say, say_of
 from syncret.daemon.core.delivery.step import Step, StepListener, StepName, ignore_step, result_of
@@ -87,13 +94,8 @@ class Delivering:
     def aim(self, targets: Sequence[WantedTarget], digest: str = "") -> None:
         """Say what the targets are to hold, and by its digest whether that is what was delivered last."""
         self._targets = targets
-        is_live = bool(digest) and digest == self.row.live
-        self._host = HostTargets(
-            targets,
-            fsync=self._fsync,
-            in_container=self._in_container,
-            known={each.path: each.fingerprint for each in self.status.targets} if is_live else {},
-        )
+        known = fingerprints_of(self.status) if digest and digest == self.row.live else {}
+        self._host = HostTargets(targets, fsync=self._fsync, in_container=self._in_container, known=known)
 
     @property
     def generation(self) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from syncret.config.settings import Settings
 from syncret.daemon.ops.bind_errors import CannotListen
 from syncret.daemon.ops.control import listening_at
+from syncret.daemon.ops.notify import Notifier
 from syncret.daemon.ops.view import Serve, View
 
 if TYPE_CHECKING:  # few hosts have any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # few hosts have any
 NAME: Final = "credentials"
 """FileDescriptorName= of the socket unit."""
 
+_KEPT: Final = "asked-"
 _FIRST_PASSED: Final = 3
 _ELSEWHERE: Final = "choose another with the setting credentialSocket, or none"
 
@@ -28,7 +30,10 @@ class CredentialSocket:
     """The socket, over all runs of the daemon."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self._passed = passed_socket(environ)
+        passed = passed_sockets(environ)
+        self._passed = next((each for name, each in passed if name == NAME), None)
+        self._kept = [(name, each) for name, each in passed if name != NAME]
+        self._keeper = Notifier.from_environ(environ)
         self._left: list[Request] = []
         """Requests that waited when the last run ended."""
 
@@ -66,7 +71,8 @@ class CredentialSocket:
         if listener is None or offers is None:
             raise CannotListen("there is no socket for credentials", hint=_ELSEWHERE)
         wait = view.settings.credential_wait
-        server = CredentialServer(listener, offers, wait=wait, left=self._left)
+        left = self._left + self._restored(wait)
+        server = CredentialServer(listener, offers, wait=wait, left=left, keeper=self._keeper)
         self._left = []
         try:
             async with asyncio.TaskGroup() as group:
@@ -80,19 +86,32 @@ class CredentialSocket:
         finally:
             self._left = server.left
 
+    def _restored(self, wait: float) -> "list[Request]":
+        """Those that waited when the process before this one died."""
+        if not self._kept:
+            return []
+        from syncret.daemon.delivery.credentials.server import Request  # as above
+
+        deadline = asyncio.get_running_loop().time() + wait
+        kept, self._kept = self._kept, []
+        for _, connection in kept:
+            connection.settimeout(0)
+        return [Request(connection=each, deadline=deadline, name=name) for name, each in kept]
+
 
 async def _complete(view: View, offers: "Offers") -> None:
     await view.running.engine.first_pass.wait()
     offers.complete()
 
 
-def passed_socket(environ: Mapping[str, str]) -> socket.socket | None:
-    """The socket of this name that systemd has passed to this process; None without one."""
+def passed_sockets(environ: Mapping[str, str]) -> list[tuple[str, socket.socket]]:
+    """The sockets that systemd has passed to this process, with their names: ours, and what it kept."""
     if environ.get("LISTEN_PID") != str(os.getpid()):
-        return None
+        return []
     names = environ.get("LISTEN_FDNAMES", "").split(":")
-    if NAME not in names:
-        return None
-    fd = _FIRST_PASSED + names.index(NAME)
-    os.set_inheritable(fd, False)  # noqa: FBT003  # takes no keywords
-    return socket.socket(fileno=fd)
+    found: list[tuple[str, socket.socket]] = []
+    for fd, name in enumerate(names, _FIRST_PASSED):
+        if name == NAME or name.startswith(_KEPT):
+            os.set_inheritable(fd, False)  # noqa: FBT003  # takes no keywords
+            found.append((name, socket.socket(fileno=fd)))
+    return found

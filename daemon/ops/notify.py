@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from array import array
 from collections.abc import Mapping
 from typing import Self
 
@@ -50,14 +51,23 @@ class Notifier:
         """The drain begins."""
         self._send("STOPPING=1")
 
-    def _send(self, message: str) -> bool:
+    def keep(self, name: str, fd: int) -> None:
+        """Have systemd keep a descriptor, and pass it to the next process if this one dies."""
+        self._send(f"FDSTORE=1\nFDNAME={name}", fd)
+
+    def forget(self, name: str) -> None:
+        """Have it closed that was to be kept under this name."""
+        self._send(f"FDSTOREREMOVE=1\nFDNAME={name}")
+
+    def _send(self, message: str, *fds: int) -> bool:
         """Whether systemd received it. Never waits, not even if systemd restarts or its queue is full."""
         if not self._address:
             return False
+        passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", fds))] if fds else []
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
             sender.settimeout(0)
             try:
-                sender.sendto(message.encode(), self._address)
+                sender.sendmsg([message.encode()], passed, 0, self._address)
             except OSError:
                 return False
         return True

@@ -63,7 +63,7 @@ def status_of(
     `fingerprints` are those of sealed files, by path; None: as before.
     """
     if fingerprints is None:
-        fingerprints = {each.path: each.fingerprint for each in before.targets}
+        fingerprints = fingerprints_of(before)
     is_under_way = row.phase not in (Phase.SETTLED, Phase.BROKEN)
     is_new = before.live is None or row.generation != before.live.generation
     live = before.live
@@ -99,6 +99,11 @@ def status_of(
             ]
         ),
     )
+
+
+def fingerprints_of(status: DeliveryStatus) -> dict[str, str]:
+    """Those of the sealed files that were delivered last, by path."""
+    return {each.path: each.fingerprint for each in status.targets if each.fingerprint}
 
 
 def _reason(status: DeliveryStatus) -> Reason:

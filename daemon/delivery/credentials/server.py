@@ -2,16 +2,18 @@
 
 A connection that is closed has given an empty credential (see `core.delivery.credentials`): so each one is
 answered or refused, and none is accepted before there is something to say. Those that wait when a run of the
-daemon ends are handed to the next one.
+daemon ends are handed to the next one; systemd keeps a copy of each that waits, in case the process dies.
 """
 
 import asyncio
 import errno
+import itertools
+import os
 import socket
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import structlog
 from msgspec import Struct
@@ -30,6 +32,10 @@ ACCEPT_PAUSE: Final = 1.0
 """Seconds until the next try, if no connection can be accepted."""
 
 ROOT: Final = 0
+KEPT: Final = "asked-"
+"""What the names of connections begin with that systemd keeps."""
+
+_NUMBERS: Final = itertools.count()
 _PEER: Final = struct.Struct("3i")
 _EXHAUSTED: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _GONE: Final = {errno.EAGAIN, errno.ECONNABORTED, errno.EINTR}
@@ -43,6 +49,27 @@ class Request(Struct, frozen=True, kw_only=True):
 
     connection: socket.socket
     deadline: float
+    name: str
+    """By which systemd keeps a copy."""
+
+
+class Keeper(Protocol):
+    """Keeps a descriptor open, whatever becomes of this process, and passes it to the next one."""
+
+    def keep(self, name: str, fd: int) -> None:
+        """Keep it under this name."""
+        ...
+
+    def forget(self, name: str) -> None:
+        """Close it."""
+        ...
+
+
+class NoKeeper:
+    """Keeps nothing: the daemon was not started by systemd."""
+
+    def keep(self, name: str, fd: int) -> None: ...
+    def forget(self, name: str) -> None: ...
 
 
 class Answer(NamedTuple):
@@ -59,11 +86,18 @@ class CredentialServer:
     """Serves one listening socket, until it is stopped."""
 
     def __init__(
-        self, listener: socket.socket, offers: Offers, *, wait: float, left: Sequence[Request] = ()
+        self,
+        listener: socket.socket,
+        offers: Offers,
+        *,
+        wait: float,
+        left: Sequence[Request] = (),
+        keeper: Keeper | None = None,
     ) -> None:
         """`wait`: seconds until a request is refused for which nothing is live; `left`: who waits already."""
         self.left: list[Request] = list(left)
         """Requests that wait when the server has stopped."""
+        self._keeper = keeper or NoKeeper()
         self._listener = listener
         self._offers = offers
         self._wait = wait
@@ -107,7 +141,8 @@ class CredentialServer:
                     raise
                 continue
             connection.settimeout(0)
-            await self._begin(group, Request(connection=connection, deadline=deadline))
+            name = f"{KEPT}{os.getpid()}-{next(_NUMBERS)}"
+            await self._begin(group, Request(connection=connection, deadline=deadline, name=name))
 
     async def _begin(self, group: asyncio.TaskGroup, request: Request) -> None:
         group.create_task(self._serve(request), name="credentials: answer")
@@ -129,9 +164,11 @@ class CredentialServer:
                 self.left.append(request)
             else:
                 await _send(request.connection, answer.value)
+                self._keeper.forget(request.name)
 
     async def _found(self, request: Request, pid: int, asked: Asked) -> Answer | None:
         """The answer, once there is one; None if the server stops before."""
+        is_kept = False
         while True:
             changed = self._offers.changed
             answer = await self._look(pid, asked)
@@ -139,6 +176,9 @@ class CredentialServer:
                 return answer
             if self._stopping.is_set():
                 return None
+            if not is_kept:
+                self._keeper.keep(request.name, request.connection.fileno())
+                is_kept = True
             if not await self._change(changed, request.deadline):
                 near = self._offers.near(asked)
                 return Answer("timeout", f"nothing is live after {self._wait:g}s", near)
@@ -185,6 +225,7 @@ def refuse_all(requests: Sequence[Request]) -> None:
         with request.connection as connection, suppress(OSError):
             connection.settimeout(WRITE_WITHIN)
             connection.sendall(REFUSAL)
+            connection.shutdown(socket.SHUT_WR)
 
 
 def _asked(connection: socket.socket) -> tuple[int, Asked] | None:
@@ -202,6 +243,7 @@ async def _send(connection: socket.socket, value: bytes) -> None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, len(value))
         async with asyncio.timeout(WRITE_WITHIN):
             await asyncio.get_running_loop().sock_sendall(connection, value)
+        connection.shutdown(socket.SHUT_WR)  # systemd may have a copy that is still open
 
 
 def _resolve(ready: asyncio.Future[None]) -> None:

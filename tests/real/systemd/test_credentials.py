@@ -224,6 +224,19 @@ def test_a_daemon_that_is_killed_costs_a_unit_only_time(host: Host) -> None:
     until(lambda: host.seen() == "first", "started by the next daemon's answer")
 
 
+def test_a_daemon_that_is_killed_while_a_unit_waits_leaves_no_empty_credential(host: Host) -> None:
+    """systemd keeps the connection, and the next daemon answers it."""
+    host.delivery()
+    host.until_told("SourceMissing")
+    starting = host.in_background("app")
+    until(lambda: host.machine.property("syncret", "NFileDescriptorStore") == "1", "kept")
+    host.machine.run("systemctl", "kill", "--signal=KILL", "syncret")
+    host.secret("db", password="after the kill")
+    starting.join()
+    until(lambda: host.seen() == "after the kill", "started by the next daemon's answer")
+    assert host.machine.property("syncret", "NFileDescriptorStore") == "0"
+
+
 def test_at_boot_a_unit_waits_for_a_daemon_that_is_slow(host: Host) -> None:
     host.machine.run("systemctl", "stop", "syncret")
     host.secret("db", password="first")

@@ -9,7 +9,7 @@ import pytest
 
 from syncret.config.settings import Settings
 from syncret.daemon.ops import credential_socket as module
-from syncret.daemon.ops.credential_socket import CredentialSocket, passed_socket
+from syncret.daemon.ops.credential_socket import CredentialSocket, passed_sockets
 
 
 @pytest.fixture
@@ -33,15 +33,15 @@ def passed(**changes: str) -> dict[str, str]:
     ],
 )
 def test_no_socket_that_is_not_meant(environ: dict[str, str]) -> None:
-    assert passed_socket(environ) is None
+    assert passed_sockets(environ) == []
 
 
 def test_the_socket_that_systemd_passes_is_found_by_its_name(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_FIRST_PASSED", listener.fileno() - 1)
-    found = passed_socket(passed(LISTEN_FDS="2", LISTEN_FDNAMES="other:credentials"))
-    assert found is not None
+    ((name, found),) = passed_sockets(passed(LISTEN_FDS="2", LISTEN_FDNAMES="other:credentials"))
+    assert name == "credentials"
     assert found.getsockname() == listener.getsockname()
     assert not found.get_inheritable()
     found.detach()

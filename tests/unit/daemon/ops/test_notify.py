@@ -82,3 +82,17 @@ def test_readiness_that_found_the_queue_full_is_told_with_the_next_status(heard:
 )
 def test_watchdog(environ: dict[str, str], expected: float) -> None:
     assert Notifier.from_environ(environ).watchdog == expected
+
+
+def test_a_descriptor_is_kept_and_closed_by_its_name(heard: socket.socket, tmp_path: Path) -> None:
+    notifier = Notifier.from_environ({"NOTIFY_SOCKET": heard.getsockname()})
+    path = tmp_path / "kept"
+    path.write_text("still open")
+    with path.open("rb") as file:
+        notifier.keep("asked-1", file.fileno())
+    message, fds, _, _ = socket.recv_fds(heard, 1024, 1)
+    assert message == b"FDSTORE=1\nFDNAME=asked-1"
+    with os.fdopen(fds[0], "rb") as again:
+        assert again.read() == b"still open"
+    notifier.forget("asked-1")
+    assert messages(heard) == ["FDSTOREREMOVE=1\nFDNAME=asked-1"]

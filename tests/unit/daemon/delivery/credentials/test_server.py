@@ -34,6 +34,7 @@ class Host:
         self.offers.audience = self
         self.seen: list[tuple[ObjectRef, Asked, int]] = []
         self.refusals: list[str] = []
+        self.kept: dict[str, socket.socket] = {}
         self.server: CredentialServer
 
     def answered(self, ref: ObjectRef, asked: Asked, generation: int) -> None:
@@ -42,6 +43,14 @@ class Host:
     def refused(self, ref: ObjectRef, message: str) -> None:
         assert ref == DB
         self.refusals.append(message)
+
+    def keep(self, name: str, fd: int) -> None:
+        self.kept[name] = socket.fromfd(fd, socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def forget(self, name: str) -> None:
+        found = self.kept.pop(name, None)
+        if found is not None:
+            found.close()
 
     def put(self, **values: str) -> None:
         """Make a set live, as a swap does."""
@@ -67,7 +76,7 @@ class Host:
     async def serving(
         self, *, wait: float = LONG, left: list[Request] | None = None
     ) -> AsyncGenerator[None, None]:
-        self.server = CredentialServer(self.listener, self.offers, wait=wait, left=left or [])
+        self.server = CredentialServer(self.listener, self.offers, wait=wait, left=left or [], keeper=self)
         async with asyncio.TaskGroup() as group:
             group.create_task(self.server.serve())
             try:
@@ -82,6 +91,8 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Host, Non
     found = Host(tmp_path)
     yield found
     found.listener.close()
+    for copy in found.kept.values():
+        copy.close()
 
 
 async def test_a_unit_gets_what_is_live_and_its_delivery_hears_of_it(host: Host) -> None:
@@ -181,6 +192,24 @@ async def test_who_waits_when_a_run_ends_is_answered_by_the_next_one(host: Host)
     host.offer()
     async with host.serving(left=left):
         assert await waiting == b"next run"
+
+
+async def test_what_waits_is_kept_by_systemd_until_it_is_answered(host: Host) -> None:
+    """A kill of the daemon closes its own copy, and the next one has the other."""
+    host.offer(generation=0)
+    async with host.serving():
+        waiting = asyncio.ensure_future(ask(host.path, "app.service", "password"))
+        await asyncio.sleep(0.01)
+    ((name, copy),) = host.kept.items()
+    for request in host.server.left:
+        request.connection.close()
+    host.put(password="next process")
+    host.offer()
+    restored = Request(connection=copy, deadline=asyncio.get_running_loop().time() + LONG, name=name)
+    copy.settimeout(0)
+    async with host.serving(left=[restored]):
+        assert await waiting == b"next process"
+    assert host.kept == {}
 
 
 async def test_who_waits_when_the_daemon_ends_is_refused(host: Host) -> None:
