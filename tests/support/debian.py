@@ -14,7 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SUITE = "bookworm"
-SUITE_PYTHON = "3.11"
+NEXT_SUITE = "trixie"
+PYTHON_OF = {SUITE: "3.11", NEXT_SUITE: "3.13"}
 NO_DOCUMENTATION = tuple(
     f"--dpkgopt=path-exclude=/usr/share/{folder}/*" for folder in ("doc", "info", "locale", "man")
 )
@@ -29,9 +30,9 @@ def missing_tools(*tools: str) -> str:
     return f"needs {', '.join(missing)}" if missing else ""
 
 
-def root_tar(packages: Sequence[str], *, variant: str) -> Path:
+def root_tar(packages: Sequence[str], *, variant: str, suite: str = SUITE) -> Path:
     """A tar of a Debian root with these packages."""
-    arguments = [f"--variant={variant}", f"--include={','.join(packages)}", *NO_DOCUMENTATION, SUITE]
+    arguments = [f"--variant={variant}", f"--include={','.join(packages)}", *NO_DOCUMENTATION, suite]
     path = _cache() / f"root-{_digest(*arguments)}.tar"
     if not path.exists():
         partial = path.with_suffix(f".{os.getpid()}.tar")
@@ -43,10 +44,10 @@ def root_tar(packages: Sequence[str], *, variant: str) -> Path:
     return path
 
 
-def wheels() -> Path:
+def wheels(suite: str = SUITE) -> Path:
     """A folder with a wheel of each locked library, for the Python of the suite."""
-    locks = [ROOT / "requirements" / name for name in LOCKS]
-    folder = _cache() / f"wheels-{_digest(*(lock.read_text() for lock in locks))}"
+    locks, python = [ROOT / "requirements" / name for name in LOCKS], PYTHON_OF[suite]
+    folder = _cache() / f"wheels-{_digest(*(lock.read_text() for lock in locks), python)}"
     if not folder.exists():
         partial = folder.with_suffix(f".{os.getpid()}")
         command = [
@@ -58,7 +59,7 @@ def wheels() -> Path:
             "--require-hashes",
             "--only-binary=:all:",
         ]
-        command += [f"--python-version={SUITE_PYTHON}", f"--dest={partial}"]
+        command += [f"--python-version={python}", f"--dest={partial}"]
         try:
             run(*command, *(f"--requirement={lock}" for lock in locks))
             partial.rename(folder)

@@ -5,21 +5,26 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.suites.docs.pages import blocks
-from tests.support.debian import ROOT, root_tar, run, wheels
+from tests.support.debian import ROOT, SUITE, root_tar, run, wheels
 
 HOST_PAGE = ROOT / "docs" / "homes" / "host.md"
 
 
-def unpack(folder: Path, packages: Sequence[str]) -> Path:
+def unpack(folder: Path, packages: Sequence[str], *, suite: str = SUITE) -> Path:
     """A root with these packages and syncret in it."""
     root = folder / "root"
     root.mkdir()
-    run("tar", "--extract", f"--file={root_tar(packages, variant='minbase')}", f"--directory={root}")
-    install(root)
+    run(
+        "tar",
+        "--extract",
+        f"--file={root_tar(packages, variant='minbase', suite=suite)}",
+        f"--directory={root}",
+    )
+    install(root, suite=suite)
     return root
 
 
-def install(root: Path) -> None:
+def install(root: Path, *, suite: str = SUITE) -> None:
     """What the page says, with the machine's Python and no network."""
     clone = root / "media" / "clone"
     for folder in ("config", "daemon", "providers", "requirements", "systemd"):
@@ -31,4 +36,4 @@ def install(root: Path) -> None:
     nspawn = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network"]
     pip = ["--setenv=PIP_NO_INDEX=1", "--setenv=PIP_FIND_LINKS=/wheels", "--chdir=/media/clone"]
     script = "\n".join(["set -eu", *commands])
-    run(*nspawn, *pip, f"--bind-ro={wheels()}:/wheels", f"--directory={root}", "sh", "-c", script)
+    run(*nspawn, *pip, f"--bind-ro={wheels(suite)}:/wheels", f"--directory={root}", "sh", "-c", script)

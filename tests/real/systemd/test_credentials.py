@@ -99,7 +99,7 @@ class Host:
         fresh.rename(self.manifests / f"{name}.yaml")
 
     def secret(self, name: str, **data: str) -> None:
-        lines = "".join(f"  {key}: {value}\n" for key, value in data.items())
+        lines = "".join(f'  {key}: "{value}"\n' for key, value in data.items())
         self.put(
             f"secret-{name}",
             f"apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\nstringData:\n{lines}",
@@ -198,8 +198,9 @@ def test_a_unit_waits_for_a_first_value_and_then_fails(host: Host) -> None:
 @pytest.mark.parametrize("size", [1 << 20, 600_000])
 def test_more_than_systemd_takes_is_no_start_with_less(host: Host, size: int) -> None:
     """One value that is too large is not delivered; two that are so together systemd refuses itself."""
-    host.secret("tls", cert="x" * size, key="y" * size)
-    host.put("pair", pair())
+    host.secret("tls", cert="x" * size)
+    host.secret("more", key="y" * size)
+    host.put("pair", pair().replace("[{secret: tls}]", "[{secret: tls}, {secret: more}]"))
     host.until_told("Refused" if size == 1 << 20 else "Delivered", "pair")
     assert host.start("pair") == FAILED
     assert not host.machine.path("/run/pairs").exists()
