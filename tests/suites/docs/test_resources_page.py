@@ -28,6 +28,12 @@ def test_the_table_of_the_readme_is_up_to_date() -> None:
     assert readme == script.written(readme), "run: .venv/bin/python docs/hooks/providers.py"
 
 
+def test_the_list_of_the_site_is_up_to_date() -> None:
+    script, index = _script("providers"), (ROOT / "docs" / "index.md").read_text()
+
+    assert index == script.listed(index), "run: .venv/bin/python docs/hooks/providers.py"
+
+
 def test_the_decisions_are_listed() -> None:
     folder = ROOT / "docs" / "adr"
     index, nav = (folder / "index.md").read_text(), (ROOT / "mkdocs.yml").read_text()
