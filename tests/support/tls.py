@@ -78,6 +78,10 @@ class Authority:
             context.verify_mode = ssl.CERT_REQUIRED
         return context
 
+    def trusting(self) -> ssl.SSLContext:
+        """A client's context, for what a process trusts beside the system's authorities."""
+        return ssl.create_default_context(cadata=self.pem.decode())
+
     def _builder(
         self, subject: x509.Name, key: ec.EllipticCurvePublicKey, *, days: int
     ) -> x509.CertificateBuilder:

@@ -2,7 +2,8 @@
 
 import asyncio
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self
@@ -60,12 +61,10 @@ class Channel:
         self, path: str, message: bytes, headers: Mapping[str, str], *, doing: str, grant: str
     ) -> Answer:
         """The answer, whose body is a message. Raises SyncError; for a status that is not OK that of it."""
-        share = call_share.get()
-        if share is not None:
-            share.server = str(self.server)
         sent = self._headers(path, headers)
         content = _PREFIX.pack(0, len(message)) + message
-        reply = await self._reply(sent, content, share or Share(self._network.answers), doing)
+        with self._share() as share:
+            reply = await self._reply(sent, content, share, doing)
         if reply.headers.get(":status") != str(HTTPStatus.OK.value):
             raise self._no_grpc(reply, doing)
         trailers = reply.trailers or reply.headers
@@ -75,6 +74,21 @@ class Channel:
         if status is not Status.OK:
             raise error_of(status, trailers, doing, grant)
         return Answer(doing, HTTPStatus.OK.value, trailers, _message(bytes(reply.body), doing))
+
+    @contextmanager
+    def _share(self) -> Generator[Share, None, None]:
+        """What the call that is being made holds of the memory; a login that is none holds it for itself."""
+        share = call_share.get()
+        if share is not None:
+            share.server = str(self.server)
+            if not share.ended:
+                yield share
+                return
+        share = Share(self._network.answers)
+        try:
+            yield share
+        finally:
+            share.release()
 
     def _headers(self, path: str, headers: Mapping[str, str]) -> list[tuple[str, str]]:
         named = {name.lower(): value for name, value in headers.items()}

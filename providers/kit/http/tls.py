@@ -54,13 +54,15 @@ class Tls:
         return context
 
     def for_protocol(self, protocol: str) -> ssl.SSLContext:
-        """A context of one's own that asks for a protocol (ALPN). Raises Malformed for invalid PEM."""
-        context = _trust.__wrapped__(self.ca, self.verify)
-        if self.plain and extended.context is not None:
-            context.load_verify_locations(cadata=b"".join(extended.context.get_ca_certs(binary_form=True)))
-        if self.certificate or self.key:
-            identify(context, self.certificate, self.key)
-        context.set_alpn_protocols([protocol])
+        """A context that asks for a protocol (ALPN); those without a client certificate are shared.
+
+        Raises Malformed for invalid PEM.
+        """
+        more = extended.context if self.plain else None
+        if not (self.certificate or self.key):
+            return _asking(self.ca, self.verify, protocol, more)
+        context = _asking.__wrapped__(self.ca, self.verify, protocol, more)
+        identify(context, self.certificate, self.key)
         return context
 
 
@@ -90,6 +92,7 @@ def trust_also(authorities: bytes) -> None:
         bad = True
     else:
         bad, extended.context = False, context
+        _asking.cache_clear()  # they were made of fewer
     if bad:
         hint = "it must be -----BEGIN CERTIFICATE----- blocks"
         raise Malformed("the file holds no readable PEM certificate", hint=hint)
@@ -114,6 +117,20 @@ def _trust(ca: bytes, verify: bool) -> ssl.SSLContext:  # noqa: FBT001  # part o
     if not verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+@lru_cache(maxsize=_CONTEXTS)
+def _asking(
+    ca: bytes,
+    verify: bool,  # noqa: FBT001  # part of the cache's key
+    protocol: str,
+    more: ssl.SSLContext | None,
+) -> ssl.SSLContext:
+    context = _trust.__wrapped__(ca, verify)
+    if more is not None:
+        context.load_verify_locations(cadata=b"".join(more.get_ca_certs(binary_form=True)))
+    context.set_alpn_protocols([protocol])
     return context
 
 

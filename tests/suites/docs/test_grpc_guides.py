@@ -17,12 +17,12 @@ from tests.support.tunnel import tunnel_to
 pytestmark = pytest.mark.slow
 
 AUTHORITY: Final = Authority()
+TRUSTING: Final = AUTHORITY.trusting()
 
 
 @pytest.fixture(autouse=True)
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tls.extended, "context", None)
-    tls.trust_also(AUTHORITY.pem)
+    monkeypatch.setattr(tls.extended, "context", TRUSTING)
 
 
 async def test_cloudru(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from tests.support.tls import Authority
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
 AUTHORITY = Authority()
+TRUSTING = AUTHORITY.trusting()
 
 
 class CloudRuHarness(GrpcHarness):
@@ -79,8 +80,7 @@ class CloudRuHarness(GrpcHarness):
 
 @asynccontextmanager
 async def served(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[CloudRu]:
-    monkeypatch.setattr(tls.extended, "context", None)
-    tls.trust_also(AUTHORITY.pem)
+    monkeypatch.setattr(tls.extended, "context", TRUSTING)
     async with grpc_running(CloudRu(), AUTHORITY.pair()) as server:
         monkeypatch.setenv("CLOUDRU_CSM_ADDRESS", f"127.0.0.1:{server.port}")
         monkeypatch.setenv("CLOUDRU_IAM_ADDRESS", f"127.0.0.1:{server.port}")

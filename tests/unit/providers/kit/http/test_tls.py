@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import socket
+import ssl
 import tracemalloc
 import warnings
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from syncret.providers.errors import Malformed, SyncError, Unavailable
-from syncret.providers.kit.http import Http, Tls
+from syncret.providers.kit.http import Http, Tls, tls
 from tests.support.opened import NETWORK
 from tests.support.served import all_to, served
 from tests.support.tls import Authority
@@ -135,6 +136,25 @@ def test_contexts_are_shared_without_a_key_only(authority: Authority) -> None:
     assert Tls(ca=authority.pem).context() is Tls(ca=authority.pem).context()
     assert own.context() is not own.context()
     assert "PRIVATE" not in repr(own)
+
+
+def test_contexts_for_a_protocol_are_shared_until_more_is_trusted(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # instead of the system's, which takes long to load
+    monkeypatch.setattr(tls.extended, "context", own)
+    pair, other = authority.pair("client"), Authority("another")
+    known = Tls(certificate=pair.certificate, key=pair.key)
+    tls.trust_also(authority.pem)
+    before = Tls().for_protocol("h2")
+    again = Tls().for_protocol("h2")
+    tls.trust_also(other.pem)
+    after = Tls().for_protocol("h2")
+
+    assert before is again
+    assert len(after.get_ca_certs()) == len(before.get_ca_certs()) + 1
+    assert known.for_protocol("h2") is not known.for_protocol("h2")
+    assert Tls(ca=authority.pem).for_protocol("h2") is not Tls(ca=authority.pem).context()
 
 
 async def test_a_proxy_leads_to_a_server_with_tls(
