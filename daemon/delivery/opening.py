@@ -61,6 +61,12 @@ def _reconciler(
         in_container=in_container(),
         took_step=took_step or ignore_step,
         offers=offers,
-        outputs=settings.output_dir or (Settings().output_dir if dry else ""),
+        outputs=_outputs(settings, dry=dry),
     )
     return DeliveryReconciler(context, host)
+
+
+def _outputs(settings: Settings, *, dry: bool) -> str:
+    """The whole path of the output folder; what is only planned has one anyhow."""
+    folder = settings.output_dir or (Settings().output_dir if dry else "")
+    return str(Path(folder).absolute()) if folder else ""

@@ -35,6 +35,13 @@ def test_systemd_finds_nothing_wrong_with_the_unit(unit: Path) -> None:
     assert (found.returncode, found.stderr.strip()) == (0, "")
 
 
+def test_systemd_finds_nothing_wrong_with_the_socket_of_credentials(unit: Path) -> None:
+    socket = unit.with_name("syncret-credentials.socket")
+    socket.write_text(UNIT.with_name(socket.name).read_text())
+    found = analyze("verify", "--man=no", "--recursive-errors=no", socket)
+    assert (found.returncode, found.stderr.strip()) == (0, "")
+
+
 def test_the_unit_exposes_no_more_than_the_house_allows(unit: Path) -> None:
     threshold = f"--threshold={round(MOST_EXPOSURE * 10)}"
     found = analyze("security", "--offline=true", threshold, unit)
