@@ -157,9 +157,7 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
         return web.Response(text="ok\n")  # an answer shows that the event loop runs
 
     async def get_readiness(request: web.Request) -> web.Response:
-        reason = not_ready_reason(view)
-        if request.query.get("delivered") == "1":
-            reason = reason or undelivered(view)
+        reason = undelivered(view) if request.query.get("delivered") == "1" else not_ready_reason(view)
         text = "".join(f"{line}\n" for line in (reason or "ok", *invalid_details(view)))
         return web.Response(text=text, status=503 if reason else 200)
 
@@ -210,7 +208,12 @@ def not_ready_reason(view: View) -> str:
 
 
 def undelivered(view: View) -> str:
-    """Which Deliveries have nothing live yet; empty if all have."""
+    """Which Deliveries have nothing live yet; empty if all have, or if there are none and it is ready."""
+    engine = view.running.engine
+    if view.cluster is not None or not engine.delivered.is_set():
+        reason = not_ready_reason(view)
+        if reason:
+            return reason
     found = view.running.inventory.list(DELIVERY.group_kind)
     missing = [str(stored.ref) for stored in found if not live_of(stored).generation]
     more = f", and {len(missing) - _PLACES} more" if len(missing) > _PLACES else ""
