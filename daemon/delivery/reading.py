@@ -24,6 +24,8 @@ async def wanted_targets(
     """
     objects = await _sources(context, spec, delivery.namespace)
     files = assemble(spec, objects)
+    origins = tuple([f"{name} is {each.key} of {each.source}" for name, each in files.items()])
+    context.memory.note(delivery, origins)
     if not any(target.file is not None and target.file.template for target in spec.to):
         return file_targets(spec, files, delivery, _no_template, own)
     work, templates = context.sessions.threads.sync(), context.templates

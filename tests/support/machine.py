@@ -23,9 +23,8 @@ class Machine:
 
     def run(self, *command: str, check: bool = True) -> str:
         """Run a command inside; what it printed on stdout."""
-        namespaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd")
         done = subprocess.run(
-            ["nsenter", f"--target={self.leader}", *namespaces, *command],
+            self.inside(*command),
             check=False,
             capture_output=True,
             text=True,
@@ -35,6 +34,11 @@ class Machine:
         if check and done.returncode:
             raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
+
+    def inside(self, *command: str) -> list[str]:
+        """The command that runs one inside."""
+        namespaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd")
+        return ["nsenter", f"--target={self.leader}", *namespaces, *command]
 
     def path(self, inside: str) -> Path:
         """A path inside as a path here, with everything that is mounted there."""

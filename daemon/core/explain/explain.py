@@ -1,6 +1,7 @@
 """Explains one object: the origin of its keys, the age of its value, its last error, its next run."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
@@ -28,6 +29,7 @@ from syncret.providers.kit.ambient.rules import Verdict
 
 if TYPE_CHECKING:
     from syncret.config.resources.delivery.delivery import Delivery
+    from syncret.config.resources.delivery.status import DeliveryStatus
 
 _PERIODIC: Final[Collection[Role]] = ("sync", "push")
 """Kinds that an interval of their own makes due."""
@@ -261,28 +263,39 @@ def _fan_out(resource: ClusterExternalSecret | ClusterPushSecret, _known: Explai
     return _Description("one object in each namespace that it selects", notes=tuple(notes))
 
 
-def _delivery(resource: "Delivery", _known: ExplainInput) -> _Description:
+def _delivery(resource: "Delivery", known: ExplainInput) -> _Description:
     status = resource.status
-    steps = {"check": status.last_check, "reload": status.last_reload, "proof": status.last_healthy}
     notes = [f"phase {status.phase or 'Settled'}"]
-    if status.live is not None:
-        notes.append(f"set {status.live.generation} is live since {status.live.since}")
     if status.next is not None and status.next.due_at:
         notes.append(f"set {status.next.generation} is due at {status.next.due_at}")
-    if status.rejected is not None:
-        notes.append(f"a set was rejected at {status.rejected.at}: {status.rejected.reason}")
-    notes += [
-        f"last {name}: {step.result} after {step.took} at {step.at}"
-        + (f": {step.message}" if step.message else "")
-        for name, step in steps.items()
-        if step is not None
-    ]
+    places = ", ".join(place.path for place in status.targets)
+    return _Description(
+        places or "nothing is delivered yet",
+        notes=(*notes, *_past(status), *_consumers(status), *known.noted),
+    )
+
+
+def _consumers(status: "DeliveryStatus") -> Iterator[str]:
+    """The units that asked for credentials, and with which set they run."""
     live = status.live.generation if status.live is not None else 0
     for each in status.consumers:
         newer = f"; live is {live}" if each.generation != live else ""
-        notes.append(f"{each.unit} has {each.credential} of set {each.generation} since {each.at}{newer}")
-    places = ", ".join(place.path for place in status.targets)
-    return _Description(places or "nothing is delivered yet", notes=tuple(notes))
+        yield f"{each.unit} has {each.credential} of set {each.generation} since {each.at}{newer}"
+
+
+def _past(status: "DeliveryStatus") -> list[str]:
+    """What happened last, in order; what a command printed was redacted before it was kept."""
+    steps = {"check": status.last_check, "reload": status.last_reload, "proof": status.last_healthy}
+    past = [
+        (step.at, f"{name}: {step.result} after {step.took}" + (f": {step.message}" if step.message else ""))
+        for name, step in steps.items()
+        if step is not None
+    ]
+    if status.live is not None:
+        past.append((status.live.since, f"set {status.live.generation} is live"))
+    if status.rejected is not None:
+        past.append((status.rejected.at, f"a set was rejected: {status.rejected.reason}"))
+    return [f"{at} {text}" for at, text in sorted(past, key=itemgetter(0))]
 
 
 _DESCRIPTIONS: Final[Mapping[Role, Callable[[Any, ExplainInput], _Description]]] = {

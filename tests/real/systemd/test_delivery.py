@@ -1,158 +1,19 @@
 """Deliveries under a real systemd, with nginx and polkit: the guide as it is written, and what goes wrong."""
 
-import shutil
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.real.systemd.installed import unpack
+from tests.real.systemd.nginx_host import EXPORTED, GUIDE, Host, shown
 from tests.suites.docs.pages import blocks
-from tests.support.debian import ROOT, missing_tools
-from tests.support.machine import Machine, booted, until
-
-GUIDE = ROOT / "docs" / "guides" / "delivery.md"
-PACKAGES = ("dbus", "nginx-light", "openssl", "polkitd", "python3", "python3-venv", "systemd", "systemd-sysv")
-SITE = """\
-server {
-    listen 127.0.0.1:443 ssl default_server;
-    ssl_certificate /srv/syncret/tls/server.pem;
-    ssl_certificate_key /srv/syncret/tls/server.key;
-}
-"""
-DROP_IN = "[Service]\nReadWritePaths=/srv/syncret\n"
-EXPORTED = ("-f", "/etc/syncret/manifests")
-ROTATIONS = 10
+from tests.support.debian import missing_tools
+from tests.support.machine import until
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(bool(why := missing_tools("mmdebstrap", "systemd-nspawn", "nsenter")), reason=why),
 ]
-
-
-def shown(title: str) -> str:
-    """A file of the guide."""
-    [block] = [
-        each for kind in ("yaml", "ini", "javascript") for each in blocks(GUIDE, kind) if each.title == title
-    ]
-    return block.text
-
-
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    folder, console = tmp_path_factory.mktemp("machine"), tmp_path_factory.mktemp("console") / "log"
-    try:
-        root = unpack(folder, PACKAGES)
-        configure(root)
-        with booted(root, console) as machine:
-            yield machine
-    finally:
-        shutil.rmtree(folder)
-        print(f"\n{console.read_text(errors='replace')}")
-
-
-def configure(root: Path) -> None:
-    """What the guide says, and a site."""
-    for path in ("/etc/polkit-1/rules.d/50-syncret.rules", "/etc/systemd/system/nginx-check.service"):
-        file = root / path.lstrip("/")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(shown(path))
-        file.chmod(0o644)
-    drop_in = root / "etc/systemd/system/syncret.service.d/delivery.conf"
-    drop_in.parent.mkdir(parents=True)
-    drop_in.write_text(DROP_IN)
-    (root / "srv/syncret").mkdir(mode=0o755)
-    (root / "etc/nginx/sites-enabled/default").unlink()
-    (root / "etc/nginx/sites-enabled/tls").write_text(SITE)
-
-
-class Host:
-    """The host, and the pairs that its Secret has had."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-
-    def pair(self, name: str) -> tuple[str, str]:
-        """A new certificate and its key."""
-        made = f"/tmp/{name}"
-        subject = f"/CN={name}"
-        self.machine.run(
-            *(
-                "openssl",
-                "req",
-                "-x509",
-                "-newkey",
-                "ec",
-                "-pkeyopt",
-                "ec_paramgen_curve:prime256v1",
-                "-nodes",
-            ),
-            *("-days", "2", "-subj", subject, "-keyout", f"{made}.key", "-out", f"{made}.pem"),
-        )
-        return tuple(self.machine.path(f"{made}.{end}").read_text() for end in ("pem", "key"))  # type: ignore[return-value]
-
-    def put(self, certificate: str, key: str) -> None:
-        """Let the Secret have them, as a manifest that a person edits."""
-        lines = {
-            name: "".join(f"    {line}\n" for line in text.splitlines())
-            for name, text in (("tls.crt", certificate), ("tls.key", key))
-        }
-        data = "".join(f"  {name}: |\n{text}" for name, text in lines.items())
-        manifest = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: tls}}\nstringData:\n{data}"
-        path = self.machine.path("/etc/syncret/manifests/tls.yaml")
-        fresh = path.with_name(".tls.new")
-        fresh.write_text(manifest)
-        fresh.rename(path)
-
-    def delivery(self, text: str = "", **changes: str) -> None:
-        text = (text or shown("web.yaml")) + "  debounce: {quiet: 0s, atMost: 0s}\n  minInterval: 0s\n"
-        for old, new in changes.items():
-            text = text.replace(old, new)
-        self.machine.path("/etc/syncret/manifests/web.yaml").write_text(text)
-
-    def served(self) -> str:
-        """The name in the certificate that nginx serves."""
-        script = (
-            "openssl s_client -connect 127.0.0.1:443 </dev/null 2>/dev/null | openssl x509 -noout -subject"
-        )
-        return self.machine.run("sh", "-c", script, check=False).strip().removeprefix("subject=CN = ")
-
-    def told(self) -> str:
-        return self.machine.run("syncret", "explain", "Delivery/web", check=False)
-
-    def ready(self, reason: str) -> bool:
-        return reason in self.told()
-
-
-@pytest.fixture
-def host(machine: Machine) -> Iterator[Host]:
-    """nginx with a first pair, delivered before it started."""
-    found = Host(machine)
-    machine.path("/etc/syncret/syncret.yaml").write_text("manifests: [/etc/syncret/manifests]\n")
-    machine.run("chown", "syncret", "/srv/syncret")
-    found.delivery()
-    found.put(*found.pair("first"))
-    try:
-        machine.run("systemctl", "start", "syncret")
-        until(lambda: machine.path("/srv/syncret/tls/server.pem").exists(), "delivered")
-        machine.run("systemctl", "restart", "nginx")
-        yield found
-    finally:
-        print(found.told())
-        machine.run("systemctl", "stop", "syncret", "nginx", check=False)
-        print(f"\n{machine.journal('syncret')}{machine.journal('nginx')}{machine.journal('nginx-check')}")
-        machine.run("systemctl", "reset-failed", check=False)
-        machine.run("sh", "-c", "rm -rf /srv/syncret/* /srv/syncret/..syncret* /etc/syncret/manifests/*")
-        machine.run("systemctl", "clean", "--what=runtime", "--what=state", "syncret", check=False)
-
-
-def test_a_certificate_is_rotated_and_really_served(host: Host) -> None:
-    for number in range(ROTATIONS):
-        host.put(*host.pair(f"pair-{number}"))
-        until(lambda number=number: host.served() == f"pair-{number}", f"pair {number} is served")  # type: ignore[misc]
-    until(lambda: host.ready("Delivered"), "told as delivered")
-    assert host.machine.property("nginx", "NRestarts") == "0"
 
 
 def test_a_pair_that_does_not_match_is_never_live(host: Host) -> None:

@@ -14,9 +14,11 @@ from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.ops import status
+from syncret.daemon.ops.control import explanation
 from syncret.daemon.ops.metrics import Metrics
 from syncret.daemon.ops.view import View
 from tests.unit.daemon.delivery.world import World, delivery, secret
+from tests.unit.daemon.ops.objects import CANARY
 
 
 async def row_of(world: World) -> dict[str, Any]:
@@ -68,6 +70,23 @@ async def test_a_row_says_what_is_live_and_how_the_reload_went(
         await world.apply(secret(crt="2"))
         line = shown(await row_of(world), monkeypatch, capsys)
         assert "set 2 failed, and the one before is live again: nginx.service did not" in line
+
+
+async def test_explain_says_where_files_come_from_and_what_happened_without_values(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    program = f"echo it says {CANARY}; exit 1"
+    check = {"exec": ["/usr/bin/dash", "-c", program]}
+    to = [{"directory": {"path": str(world.srv / "tls")}}]
+    world.write(secret(crt=CANARY), delivery(to=to, check=check))
+    async with world.running():
+        clock = Clock()
+        view = View(running=world.engine, metrics=Metrics(clock.now), clock=clock, settings=Settings())
+        told = explanation(view, "Delivery", "default", "web")
+    notes = "\n".join(told.notes)
+    assert "crt is crt of Secret/tls" in notes
+    assert re.search(r"\dZ check: failed after \S+: exit code 1: it says \[redacted\]", notes)
+    assert re.search(r"\dZ a set was rejected: CheckFailed", notes)
+    assert CANARY not in str(told)
 
 
 @pytest.mark.parametrize(
