@@ -5,6 +5,7 @@ files. So nothing is asked for while the unit has a job.
 """
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
@@ -44,6 +45,8 @@ _PAUSE: Final = 0.1
 _NOT_THERE: Final = frozenset({"not-found", "masked", "bad-setting", "error"})
 _DENIED: Final = ("authentication required", "Access denied", "Permission denied")
 _HOW_TO_ALLOW: Final = "syncret export polkit prints the rule that allows it"
+_REFUSED: Final = re.compile(r"^Failed to \S+ \S+: .*", re.MULTILINE)
+"""What systemctl says of a request that systemd did not take; of one that went wrong it says `Job for ...`."""
 _AWAY: Final = ("Failed to connect to bus", "not been booted with systemd", "Transport endpoint")
 _SCALES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
@@ -214,6 +217,9 @@ def _told(unit: str, result: CommandResult) -> Told:
         return Told(outcome=Outcome.NOT_ASKED, message=f"not allowed to tell {unit} ({_HOW_TO_ALLOW})")
     if any(each in result.output for each in _AWAY) or (result.code is None and not result.output):
         return Told(outcome=Outcome.NOT_ASKED, message=result.problem or "systemd does not answer")
+    refused = _REFUSED.search(result.output)
+    if refused is not None:
+        return Told(outcome=Outcome.NOT_ASKED, message=refused[0])
     return Told(outcome=Outcome.FAILED, message=result.problem or result.output)
 
 

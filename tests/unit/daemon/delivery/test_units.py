@@ -162,6 +162,12 @@ async def test_a_unit_that_does_not_run_is_not_told(
             "systemd does not answer",
             id="systemd is away",
         ),
+        pytest.param(
+            "Failed to reload app.service: Unit polkit.service is masked.\nSee system logs for details.",
+            Outcome.NOT_ASKED,
+            "Failed to reload app.service: Unit polkit.service is masked.",
+            id="polkit is away",
+        ),
     ],
 )
 async def test_a_request_that_is_not_met_says_why(
