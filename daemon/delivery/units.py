@@ -46,7 +46,7 @@ _NOT_THERE: Final = frozenset({"not-found", "masked", "bad-setting", "error"})
 _DENIED: Final = ("authentication required", "Access denied", "Permission denied")
 _HOW_TO_ALLOW: Final = "syncret export polkit prints the rule that allows it"
 _REFUSED: Final = re.compile(r"^Failed to \S+ \S+: .*", re.MULTILINE)
-"""What systemctl says of a request that systemd did not take; of one that went wrong it says `Job for ...`."""
+"""What systemctl says of a request that systemd did not take; of one that failed, it says `Job for ...`."""
 _AWAY: Final = ("Failed to connect to bus", "not been booted with systemd", "Transport endpoint")
 _SCALES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
