@@ -159,18 +159,16 @@ def test_ten_deliveries_of_one_unit_are_one_reload(quick: Host) -> None:
     assert reloads(quick) - before == 1
 
 
-@pytest.mark.parametrize("away", ["polkit.service", "dbus.socket dbus.service"], ids=["polkit", "D-Bus"])
-def test_while_nobody_can_be_asked_the_reload_stays_owed(unchecked: Host, away: str) -> None:
-    machine, units = unchecked.machine, away.split()
-    machine.run("systemctl", "mask", "--runtime", "--now", *units)
+def test_without_polkit_itself_the_reload_stays_owed(unchecked: Host) -> None:
+    machine = unchecked.machine
+    machine.run("systemctl", "mask", "--runtime", "--now", "polkit.service")
     try:
         unchecked.put(*unchecked.pair("owed"))
         until(lambda: unchecked.ready("ReloadFailed"), "owed")
         assert live(unchecked) == "owed"
         assert unchecked.served() == "first"
-        assert re.search(r"polkit|systemd does not answer", unchecked.told())
+        assert "polkit" in unchecked.told()
     finally:
-        machine.run("systemctl", "unmask", "--runtime", *units)
-        machine.run("systemctl", "start", *units[:1])
+        machine.run("systemctl", "unmask", "--runtime", "polkit.service")
     machine.run("syncret", "refresh", "Delivery/web")
     until(lambda: unchecked.served() == "owed", "told later")
