@@ -34,7 +34,7 @@ class CredentialSocket:
         self._passed = next((each for name, each in passed if name == NAME), None)
         self._kept = [(name, each) for name, each in passed if name != NAME]
         self._keeper = Notifier.from_environ(environ)
-        self._left: list[Request] = []
+        self.left: list[Request] = []
         """Requests that waited when the last run ended."""
 
     def offers(self, settings: Settings) -> "Offers | None":
@@ -58,10 +58,12 @@ class CredentialSocket:
 
     def close(self) -> None:
         """Refuse whoever waits: the process ends."""
-        if self._left:
+        if self.left:
             from syncret.daemon.delivery.credentials.server import refuse_all  # as above
 
-            refuse_all(self._left)
+            refuse_all(self.left)
+            for request in self.left:
+                self._keeper.forget(request.name)
 
     @asynccontextmanager
     async def _serving(self, listener: socket.socket | None, view: View) -> AsyncGenerator[None, None]:
@@ -71,9 +73,9 @@ class CredentialSocket:
         if listener is None or offers is None:
             raise CannotListen("there is no socket for credentials", hint=_ELSEWHERE)
         wait = view.settings.credential_wait
-        left = self._left + self._restored(wait)
+        left = self.left + self._restored(wait)
         server = CredentialServer(listener, offers, wait=wait, left=left, keeper=self._keeper)
-        self._left = []
+        self.left = []
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(server.serve(), name="credentials")
@@ -84,7 +86,7 @@ class CredentialSocket:
                     completing.cancel()
                     server.stop()
         finally:
-            self._left = server.left
+            self.left = server.left
 
     def _restored(self, wait: float) -> "list[Request]":
         """Those that waited when the process before this one died."""

@@ -72,7 +72,7 @@ class Offering:
         """A Delivery is gone, and with it what only its units could read."""
         if self._offers is not None:
             self._offers.withdraw(ref)
-            with suppress(FileNotFoundError, Refused):
+            with suppress(OSError, Refused):  # it is in nobody's way
                 remove_tree(self._own_folder(ref))
 
     def answered(self, ref: ObjectRef, asked: Asked, generation: int) -> None:

@@ -21,15 +21,15 @@ def test_the_output_folder_is_known_by_its_whole_path(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, outputs: str, *, dry: bool
 ) -> None:
     seen: list[str] = []
+
+    def note(_context: object, host: OnHost) -> None:
+        seen.append(host.outputs)
+
     monkeypatch.setattr(
         "syncret.daemon.delivery.reconciler.DeliveryReconciler",
-        lambda _context, host: seen.append(_outputs(host)),
+        note,
     )
     make = deliveries_of(settings, b"key", dry=dry)
     assert make is not None
     make(None)  # type: ignore[arg-type]  # nothing is asked of it
     assert seen == [outputs]
-
-
-def _outputs(host: OnHost) -> str:
-    return host.outputs

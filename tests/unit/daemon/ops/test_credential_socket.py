@@ -1,5 +1,6 @@
 """The socket for credentials: which one the daemon listens on, and who is answered there."""
 
+import asyncio
 import os
 import socket
 from collections.abc import Generator
@@ -8,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from syncret.config.settings import Settings
+from syncret.daemon.core.delivery.credentials import REFUSAL
+from syncret.daemon.delivery.credentials.server import Request
 from syncret.daemon.ops import credential_socket as module
 from syncret.daemon.ops.credential_socket import CredentialSocket, passed_sockets
+from tests.support.systemd import messages, notify_socket
 
 
 @pytest.fixture
@@ -62,3 +66,17 @@ async def test_without_either_there_is_nothing_to_ask_on() -> None:
     assert credentials.offers(Settings()) is None
     async with credentials.service(Settings()):
         pass
+
+
+async def test_who_waits_when_the_process_ends_is_refused_and_not_kept(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    with notify_socket(tmp_path / "notify") as heard:
+        credentials = CredentialSocket({"NOTIFY_SOCKET": heard.getsockname()})
+        credentials.left = [Request(connection=ours, deadline=0.0, name="asked-1")]
+        refusing = asyncio.to_thread(credentials.close)
+        reader, writer = await asyncio.open_unix_connection(sock=theirs)
+        _, answer = await asyncio.gather(refusing, reader.read())
+        assert answer == REFUSAL
+        writer.close()
+        await writer.wait_closed()
+        assert messages(heard) == ["FDSTOREREMOVE=1\nFDNAME=asked-1"]

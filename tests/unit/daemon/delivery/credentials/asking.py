@@ -16,6 +16,7 @@ async def ask(path: Path, unit: str, credential: str, *, name: str = "") -> byte
         return await reader.read()
     finally:
         writer.close()
+        await writer.wait_closed()
 
 
 async def asking(

@@ -35,6 +35,8 @@ class Host:
         self.seen: list[tuple[ObjectRef, Asked, int]] = []
         self.refusals: list[str] = []
         self.kept: dict[str, socket.socket] = {}
+        self.waits = asyncio.Event()
+        """Set when a request has begun to wait."""
         self.server: CredentialServer
 
     def answered(self, ref: ObjectRef, asked: Asked, generation: int) -> None:
@@ -46,6 +48,7 @@ class Host:
 
     def keep(self, name: str, fd: int) -> None:
         self.kept[name] = socket.fromfd(fd, socket.AF_UNIX, socket.SOCK_STREAM)
+        self.waits.set()
 
     def forget(self, name: str) -> None:
         found = self.kept.pop(name, None)
@@ -157,7 +160,7 @@ async def test_a_unit_waits_for_the_first_set_and_no_longer_than_it_may(host: Ho
     host.offer(generation=0)
     async with host.serving():
         waiting = asyncio.ensure_future(ask(host.path, "app.service", "password"))
-        await asyncio.sleep(0.01)
+        await host.waits.wait()
         assert not waiting.done()
         host.put(password="late")
         host.offer()
@@ -185,7 +188,7 @@ async def test_who_waits_when_a_run_ends_is_answered_by_the_next_one(host: Host)
     host.offer(generation=0)
     async with host.serving():
         waiting = asyncio.ensure_future(ask(host.path, "app.service", "password"))
-        await asyncio.sleep(0.01)
+        await host.waits.wait()
     left = host.server.left
     assert len(left) == 1
     host.put(password="next run")
@@ -199,7 +202,7 @@ async def test_what_waits_is_kept_by_systemd_until_it_is_answered(host: Host) ->
     host.offer(generation=0)
     async with host.serving():
         waiting = asyncio.ensure_future(ask(host.path, "app.service", "password"))
-        await asyncio.sleep(0.01)
+        await host.waits.wait()
     ((name, copy),) = host.kept.items()
     for request in host.server.left:
         request.connection.close()
@@ -216,11 +219,12 @@ async def test_who_waits_when_the_daemon_ends_is_refused(host: Host) -> None:
     host.offer(generation=0)
     async with host.serving():
         reader, writer = await asking(host.path, "app.service", "password")
-        await asyncio.sleep(0.01)
+        await host.waits.wait()
     refusing = asyncio.to_thread(refuse_all, host.server.left)
     _, answer = await asyncio.gather(refusing, reader.read())
     assert answer == REFUSAL
     writer.close()
+    await writer.wait_closed()
 
 
 async def test_what_one_process_asks_for_comes_from_one_set(host: Host) -> None:
@@ -269,4 +273,4 @@ async def test_one_that_reads_nothing_hinders_nobody(host: Host, monkeypatch: py
         _, slow = await asking(host.path, "app.service", "password")
         slow.transport.pause_reading()  # type: ignore[attr-defined]
         assert await ask(host.path, "app.service", "user") == b"app"
-        slow.close()
+        slow.transport.abort()
