@@ -248,7 +248,11 @@ class Network:
 
     async def resolve(self, host: str) -> Address:
         """The first address of a host that may be connected to. Raises Denied, and OSError if it has none."""
+        return (await self.addresses(host))[0]
+
+    async def addresses(self, host: str) -> list[Address]:
+        """All addresses of a host that may be connected to. Raises Denied, and OSError if it has none."""
         self.egress.check_host(host)
         found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
         addresses = [ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
-        return self.egress.allowed(host, addresses)[0]
+        return self.egress.allowed(host, addresses)

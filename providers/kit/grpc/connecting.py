@@ -73,28 +73,33 @@ async def connect(server: Server, context: ssl.SSLContext, network: Network) -> 
 
 
 async def _dial(server: Server, network: Network) -> socket.socket:
+    """A connection to the first of the server's addresses that accepts one."""
     try:
-        address = await network.resolve(server.host)
+        addresses = await network.addresses(server.host)
     except OSError:
-        address = None
-    if address is None:
-        raise NoAddress(f"{server} has no address", hint="check the host, and DNS")
-    return await _open(address, server, f"{server} refuses connections", network)
+        addresses = []
+    for address in addresses:
+        opened = await _open(address, server.port, network)
+        if opened is not None:
+            return opened
+    if addresses:
+        raise NotReached(f"{server} refuses connections", hint="is it up, and the port right?")
+    raise NoAddress(f"{server} has no address", hint="check the host, and DNS")
 
 
-async def _open(address: Address, server: Server, problem: str, network: Network) -> socket.socket:
+async def _open(address: Address, port: int, network: Network) -> socket.socket | None:
+    """A socket that is connected; None if nobody accepts it there."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004  # IP
     opened = network.connections.open_socket((family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
     opened.settimeout(0)
     try:
-        await asyncio.get_running_loop().sock_connect(opened, (str(address), server.port))
+        await asyncio.get_running_loop().sock_connect(opened, (str(address), port))
     except OSError:
         opened.close()
+        return None
     except BaseException:  # raised again: cancelled, with a socket that is open
         opened.close()
         raise
-    if opened.fileno() < 0:
-        raise NotReached(problem, hint="is it up, and the port right?")
     return opened
 
 
@@ -108,10 +113,11 @@ async def _through(proxy: str, server: Server, network: Network) -> socket.socke
         found = await asyncio.get_running_loop().getaddrinfo(at.host, at.port, type=socket.SOCK_STREAM)
     except OSError:
         found = []
-    if not found:
+    opened = None
+    for *_, place in found:
+        opened = opened or await _open(ip_address(str(place[0]).partition("%")[0]), at.port, network)
+    if opened is None:
         raise NotReached(f"the proxy on the way to {server} cannot be reached", hint=hint)
-    address = ip_address(str(found[0][4][0]).partition("%")[0])
-    opened = await _open(address, at, f"the proxy on the way to {server} cannot be reached", network)
     try:
         refused = await _tunnelled(opened, server, _login(parts.username, parts.password))
     except BaseException:  # raised again: cancelled or not, the socket is not left open

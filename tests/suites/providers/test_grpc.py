@@ -5,12 +5,14 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from aiohttp import web
 
+from syncret.config.addresses import Address
 from syncret.providers.answer_memory import TooLarge
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.grpc.channel import Channel
@@ -271,6 +273,18 @@ async def test_no_server(address: str, deny: tuple[str, ...], kind: type[SyncErr
     async with calls_to(address, network=Network(egress=Egress(deny=deny))) as calls:
         with pytest.raises(kind, match=f"saying it: {message}"):
             await say(calls, "a")
+
+
+async def test_another_address_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address that nobody listens at, such as one of IPv6, is not the end."""
+
+    async def both(_self: Network, _host: str) -> list[Address]:
+        return [ip_address("127.0.0.2"), ip_address("127.0.0.1")]
+
+    async with grpc_running(Echo(), AUTHORITY.pair("echo.example")) as server:
+        monkeypatch.setattr(Network, "addresses", both)
+        async with calls_to(f"echo.example:{server.port}") as calls:
+            assert await say(calls, "a") == b"a"
 
 
 @pytest.mark.parametrize("address", ["", "a b:1", "https://a", "a/b", "a:port", "user@a"])

@@ -1,7 +1,7 @@
 """Alibaba Cloud's Key Management Service as far as it concerns secrets, and its STS, from the reference.
 
-https://www.alibabacloud.com/help/en/kms/developer-reference/, with both signatures: version 3, and that of
-RPC calls with everything in the query, which the operator uses.
+https://www.alibabacloud.com/help/en/kms/developer-reference/, with three signatures: version 3, that of the
+vendor's newer clients (4), and that of RPC calls with everything in the query, which the operator uses.
 """
 
 import hmac
@@ -90,11 +90,18 @@ class Kms(RestServer):
         digest = request.headers["x-acs-content-sha256"]
         parts = [request.method, "/", canonical(request.query.items()), lines, ";".join(names), digest]
         text = "\n".join([scheme, sha256("\n".join(parts).encode()).hexdigest()])
-        wanted = hmac.digest(self.token.encode(), text.encode(), "sha256").hex()
-        good = scheme == "ACS3-HMAC-SHA256" and given["Credential"] == self.key_id
+        id_, *scope = given["Credential"].split("/")
+        key = self.token.encode()
+        if scheme == "ACS4-HMAC-SHA256":  # with a key for the day, the region and the product
+            key = b"aliyun_v4" + key
+            for part in scope:
+                key = hmac.digest(key, part.encode(), "sha256")
+        good = scheme in {"ACS3-HMAC-SHA256", "ACS4-HMAC-SHA256"} and id_ == self.key_id
         good = good and names == sorted(names) and required <= set(names)
         good = good and request.headers.get("x-acs-security-token", "") == self.session
-        return good and hmac.compare_digest(given["Signature"], wanted)
+        return good and hmac.compare_digest(
+            given["Signature"], hmac.digest(key, text.encode(), "sha256").hex()
+        )
 
     def _is_signed_in_query(self, request: web.Request) -> bool:
         given = dict(request.query)

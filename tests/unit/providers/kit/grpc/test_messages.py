@@ -1,5 +1,7 @@
 """Messages are those of protobuf's own library; whatever else arrives is an error."""
 
+import random
+
 import pytest
 
 from syncret.providers.errors import Malformed
@@ -68,3 +70,20 @@ def test_fields_of_other_types() -> None:
 def test_many_fields() -> None:
     with pytest.raises(Malformed, match="more than 100000 fields"):
         Message(b"\x08\x01" * 100_001, "reading a")
+
+
+def test_any_bytes_are_a_message_or_an_error() -> None:
+    drawn = random.Random(7)  # noqa: S311  # no secret
+    outcomes = {"message": 0, "error": 0}
+    for _ in range(500):
+        try:
+            message = Message(drawn.randbytes(drawn.randrange(20)), "reading")
+            for number in range(1, 16):
+                message.messages(number)
+                message.text(number)
+        except Malformed:
+            outcomes["error"] += 1
+        else:
+            outcomes["message"] += 1
+
+    assert all(outcomes.values())
