@@ -106,6 +106,8 @@ def print_changes(result: SyncResult, *, kept: Mapping[ObjectRef, Iterable[str]]
         for sign, keys in (("+", change.added), ("~", change.changed), ("-", change.removed), ("=", stays)):
             for key in keys:
                 print_line(sign, key, indent="    ")
+        if change.then:
+            print_line("then", change.then, indent="    ")
     for action, store, target in result.pushes:
         place = "/".join(filter(None, target))
         print_line("-" if action == "delete" else ">", f"{place} in {store}")

@@ -81,6 +81,8 @@ class Action(Struct, frozen=True, kw_only=True):
     """Recorded for the object of the run once the write is done."""
     refused: Verdict | None = None
     """The verdict if the home refuses the write; its error is the home's."""
+    then: str = ""
+    """What is done after the write, in words: the steps of a Delivery."""
 
 
 class LastError(NamedTuple):
@@ -184,6 +186,7 @@ class OutputChange(NamedTuple):
     added: list[str]
     changed: list[str]
     removed: list[str]
+    then: str = ""
 
 
 def output_change(action: Action) -> OutputChange | None:
@@ -201,6 +204,7 @@ def output_change(action: Action) -> OutputChange | None:
         added=sorted(new.keys() - old.keys()),
         changed=sorted(key for key in new.keys() & old.keys() if new[key] != old[key]),
         removed=sorted(old.keys() - new.keys()),
+        then=action.then,
     )
 
 

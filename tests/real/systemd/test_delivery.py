@@ -43,6 +43,29 @@ def test_a_reload_that_only_pretends_is_found_by_the_certificate_and_rolled_back
         host.machine.run("systemctl", "daemon-reload")
 
 
+def test_while_the_bus_is_away_the_reload_stays_owed_and_a_masked_unit_is_named(host: Host) -> None:
+    machine = host.machine
+    machine.run("systemctl", "stop", "dbus.socket", "dbus.service")
+    try:
+        host.put(*host.pair("no-bus"))
+        until(lambda: host.ready("CheckFailed"), "the check could not be asked for")
+        assert host.served() == "first"
+    finally:
+        machine.run("systemctl", "start", "dbus.socket", "dbus.service")
+    machine.run("syncret", "refresh", "Delivery/web")
+    until(lambda: host.served() == "no-bus", "checked and reloaded later")
+    machine.run("systemctl", "mask", "--runtime", "nginx")
+    try:
+        host.put(*host.pair("masked"))
+        until(lambda: host.ready("ReloadFailed"), "told")
+        assert "nginx.service is masked" in host.told()
+        assert host.served() == "no-bus"
+    finally:
+        machine.run("systemctl", "unmask", "--runtime", "nginx")
+    machine.run("systemctl", "reload", "nginx")
+    assert host.served() == "masked", "the new set had stayed live"
+
+
 def test_without_polkit_the_helpers_of_its_units_carry_requests_out(host: Host) -> None:
     machine = host.machine
     rule = machine.path("/etc/polkit-1/rules.d/50-syncret.rules")
