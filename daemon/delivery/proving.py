@@ -15,8 +15,8 @@ from syncret.daemon.delivery.local_requests import (
     request,
     served_certificate,
 )
-from syncret.daemon.delivery.mounted import wrapped
 from syncret.daemon.delivery.paths import Refused
+from syncret.daemon.delivery.rights.mounted import wrapped
 from syncret.daemon.delivery.trusted import check_trusted
 from syncret.daemon.delivery.units import Action, Told, Units, UnitState
 from syncret.daemon.files.accounts import user_id

@@ -10,6 +10,7 @@ from syncret.config.resources.kinds import CONFIG_MAP, DELIVERY, SECRET
 from syncret.daemon.core import selectors
 from syncret.daemon.core.delivery.assemble import Objects, assemble
 from syncret.daemon.core.delivery.file_targets import ALONE, WantedTarget, file_targets
+from syncret.daemon.core.delivery.words import then
 from syncret.daemon.core.plan.actions import Action, Verb
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.providers.errors import SyncError
@@ -34,7 +35,9 @@ async def wanted_targets(
     )
 
 
-def change_of(delivery: ObjectRef, before: Mapping[str, bytes], targets: Iterable[WantedTarget]) -> Action:
+def change_of(
+    delivery: ObjectRef, spec: DeliverySpec, before: Mapping[str, bytes], targets: Iterable[WantedTarget]
+) -> Action:
     """The delivery as a write whose keys are files: `plan` and `sync` show which of them change."""
     after = {_file(each.name, name): content for each in targets for name, content in each.files.items()}
     return Action(
@@ -42,6 +45,7 @@ def change_of(delivery: ObjectRef, before: Mapping[str, bytes], targets: Iterabl
         ref=delivery,
         document=_document(after),
         before=_document(before) if before else None,
+        then=then(spec),
     )
 
 

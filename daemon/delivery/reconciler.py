@@ -22,12 +22,12 @@ from syncret.daemon.core.delivery.saying import Say
 from syncret.daemon.core.delivery.step import StepListener, ignore_step
 from syncret.daemon.core.delivery.timing import Debounce
 from syncret.daemon.core.plan.actions import LastError
-from syncret.daemon.delivery.allowed import check_author, check_places, check_rights
 from syncret.daemon.delivery.credentials.offering import OWN, Offering
 from syncret.daemon.delivery.credentials.offers import Offers
 from syncret.daemon.delivery.delivering import Delivering
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.reading import change_of, expires_in, stale_source, wanted_targets
+from syncret.daemon.delivery.rights.allowed import check_author, check_places, check_rights
 from syncret.daemon.delivery.telling import key_of
 from syncret.daemon.delivery.turns import Change, Turns
 from syncret.daemon.delivery.units import SystemctlUnits, Units, boot_id
@@ -206,7 +206,7 @@ class DeliveryReconciler:
             turns.drop(run.ref)
             return await self._rest(run, memory)
         run.took_step("due")
-        action = change_of(run.ref, run.live_files(), targets)
+        action = change_of(run.ref, run.spec, run.live_files(), targets)
         if self._host.dry or run.holds(action):
             self._context.applied(run.ref, action)
             return Outcome()

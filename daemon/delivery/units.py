@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.core.delivery.timing import StartLimit
-from syncret.daemon.delivery import helper
 from syncret.daemon.delivery.commands import CommandResult, run_command
+from syncret.daemon.delivery.rights import helper
 
 Action: TypeAlias = Literal["reload", "restart", "reload-or-restart"]
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.core.delivery.timing import StartLimit
-from syncret.daemon.delivery import helper
 from syncret.daemon.delivery.commands import CommandResult
+from syncret.daemon.delivery.rights import helper
 from syncret.daemon.delivery.units import Action, SystemctlUnits, UnitState, seconds
 
 pytestmark = pytest.mark.slow  # each test starts processes

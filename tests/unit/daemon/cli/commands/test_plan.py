@@ -131,3 +131,21 @@ def test_with_the_policy_warn_it_is_a_change(tmp_path: Path, capsys: pytest.Capt
     told = capsys.readouterr().out
     assert "+ Secret/default/db" in told
     assert "i ExternalSecret/default/db: violated: password: minRunes" in told
+
+
+def test_a_delivery_says_which_files_change_and_what_follows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "web.yaml").write_text(
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: tls}\nstringData: {server.pem: x}\n---\n"
+        "apiVersion: syncret.dev/v1alpha1\nkind: Delivery\nmetadata: {name: web}\nspec:\n"
+        f"  sources: [{{secret: tls}}]\n  to: [{{directory: {{path: {tmp_path}/tls}}}}]\n"
+        "  check: {unit: nginx-check.service}\n  reload: {unit: nginx.service}\n"
+    )
+    (tmp_path / "web.yaml").chmod(0o644)
+    assert main(["plan", "-f", str(tmp_path / "web.yaml"), "--output-dir", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.splitlines()[-3:] == [
+        "+ Delivery/default/web",
+        f"    + {tmp_path}/tls/server.pem",
+        "    then check nginx-check.service, reload nginx.service",
+    ]

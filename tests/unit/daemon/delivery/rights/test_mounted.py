@@ -9,9 +9,10 @@ import pytest
 
 from syncret.config.resources.delivery.steps import DeliveryCheck
 from syncret.daemon.core.delivery.phases import Outcome
-from syncret.daemon.delivery import allowed, mounted, proving
-from syncret.daemon.delivery.allowed import check_rights
+from syncret.daemon.delivery import proving
 from syncret.daemon.delivery.paths import Refused
+from syncret.daemon.delivery.rights import allowed, mounted
+from syncret.daemon.delivery.rights.allowed import check_rights
 from syncret.daemon.delivery.units import Told
 from tests.unit.daemon.delivery.world import FakeUnits
 
@@ -104,7 +105,7 @@ async def test_a_folder_of_links_shows_the_new_files_under_their_names(tmp_path:
 async def test_what_is_gone_before_the_check_is_told(served: Path) -> None:
     told = await checked(step("/usr/bin/true", view="mounted"), pair(served, "other"))
     assert told.outcome is Outcome.FAILED
-    assert "/usr/bin/true was not run: [Errno 2] No such file or directory" in told.message
+    assert "/usr/bin/true was not run: [Errno 2] mount: No such file or directory" in told.message
 
 
 @needs_users

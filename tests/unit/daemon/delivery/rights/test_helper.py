@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from syncret.daemon.delivery import helper
 from syncret.daemon.delivery.commands import CommandResult
+from syncret.daemon.delivery.rights import helper
 
 UNIT = "nginx.service"
 

@@ -9,9 +9,9 @@ from syncret.config.resources.delivery.rules import commands_of, overlap, places
 from syncret.config.resources.delivery.steps import DeliveryCheck
 from syncret.config.settings import BoundFolder
 from syncret.daemon.delivery.credentials.sealing import check_sealing
-from syncret.daemon.delivery.mounted import may
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.proving import other_user
+from syncret.daemon.delivery.rights.mounted import may
 from syncret.daemon.delivery.trusted import check_manifest
 
 _ROOT_PROFILE = "install deliver-as-root.conf as a drop-in of syncret.service, or check by a unit"
