@@ -28,7 +28,10 @@ class Barbican(RestServer):
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         return [
             web.post("/identity/v3/auth/tokens", self._log_in),
+            web.get("/key-manager", self._versions),
+            web.get("/key-manager/v1/", self._version),
             web.get("/key-manager/v1/secrets", self._list),
+            web.get("/key-manager/v1/secrets/{id}", self._describe),
             web.get("/key-manager/v1/secrets/{id}/payload", self._payload),
         ]
 
@@ -60,6 +63,41 @@ class Barbican(RestServer):
         token: Json = {"methods": ["password"], "expires_at": expires, "catalog": catalog}
         return web.json_response({"token": token}, status=201, headers={"X-Subject-Token": self.token})
 
+    async def _versions(self, _request: web.Request) -> web.Response:
+        """Anybody may ask for them."""
+        return web.json_response({"versions": [self._shown()]}, status=300)
+
+    async def _version(self, _request: web.Request) -> web.Response:
+        return web.json_response({"version": self._shown()})
+
+    def _shown(self) -> Json:
+        links: Json = [{"rel": "self", "href": f"{self.url}/key-manager/v1/"}]
+        return {"id": "v1", "status": "CURRENT", "min_version": "1.0", "max_version": "1.1", "links": links}
+
+    async def _describe(self, request: web.Request) -> web.Response:
+        id_ = request.match_info["id"]
+        self.enter(request, id_)
+        if id_ not in self.secrets:
+            raise self.refusal(404, "Secret not found.")
+        return web.json_response(
+            {
+                "name": self.names.get(id_, id_),
+                "secret_ref": f"{self.url}/key-manager/v1/secrets/{id_}",
+                "status": "ACTIVE",
+                "secret_type": "opaque",
+                "created": "2026-01-01T00:00:00",
+                "updated": "2026-01-01T00:00:00",
+                "content_types": {"default": self._kind(id_)},
+            }
+        )
+
+    def _kind(self, id_: str) -> str:
+        try:
+            self.secrets[id_].decode()
+        except UnicodeDecodeError:
+            return "application/octet-stream"
+        return "text/plain"
+
     async def _list(self, request: web.Request) -> web.Response:
         self.enter(request)
         start, limit = int(request.query.get("offset", "0")), int(request.query["limit"])
@@ -74,12 +112,7 @@ class Barbican(RestServer):
         self.enter(request, id_)
         if id_ not in self.secrets:
             raise self.refusal(404, "Secret not found.")
-        payload = self.secrets[id_]
-        try:
-            payload.decode()
-            kind = "text/plain"
-        except UnicodeDecodeError:
-            kind = "application/octet-stream"
+        payload, kind = self.secrets[id_], self._kind(id_)
         if request.headers["Accept"] != kind:
             raise self.refusal(406, "Not Acceptable")
         return web.Response(body=payload, content_type=kind)

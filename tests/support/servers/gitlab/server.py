@@ -88,6 +88,9 @@ class Gitlab(RestServer):
         size = min(size, self.most)
         more = page * size < len(entries)
         headers = {"x-next-page": str(page + 1) if more else "", "x-total": str(len(entries))}
+        if more:
+            following = request.url.update_query(page=page + 1, per_page=size)
+            headers["Link"] = f'<{following}>; rel="next"'
         return _tagged(request, entries[(page - 1) * size : page * size], headers)
 
     async def _list(self, request: web.Request) -> web.Response:

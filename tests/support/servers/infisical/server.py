@@ -129,7 +129,9 @@ class Infisical(RestServer):
     def _shown(self, place: tuple[str, str]) -> dict[str, Any]:
         folder, name = place
         hidden = name in self.hidden
-        shown = {"id": f"{folder}:{name}", "workspace": "p-1", "environment": "prod", "version": 1}
+        id_, moment = f"{folder}:{name}", "2026-01-01T00:00:00.000Z"
+        shown = {"id": id_, "_id": id_, "workspace": "p-1", "environment": "prod", "version": 1}
+        shown |= {"secretComment": "", "createdAt": moment, "updatedAt": moment}
         return {
             **shown,
             "type": "shared",

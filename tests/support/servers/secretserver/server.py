@@ -36,7 +36,10 @@ class SecretServer(RestServer):
                 "fieldId": number,
                 "fieldName": slug.capitalize(),
                 "slug": slug,
+                "fieldDescription": "",
                 "itemValue": fields.get(slug, ""),
+                "fileAttachmentId": None,
+                "filename": None,
                 "isFile": False,
                 "isNotes": False,
                 "isPassword": slug == "password",
@@ -73,7 +76,7 @@ class SecretServer(RestServer):
         return request.headers.get("Authorization", "").removeprefix("Bearer ")
 
     async def _health(self, _request: web.Request) -> web.Response:
-        return web.json_response({"healthy": True, "databaseHealthy": True})
+        return web.json_response({"Healthy": True, "DatabaseHealthy": True})
 
     async def _log_in(self, request: web.Request) -> web.Response:
         wanted = {"username": ["shop"], "password": [self.password], "grant_type": ["password"]}
@@ -99,7 +102,7 @@ class SecretServer(RestServer):
 
     def _secret(self, request: web.Request) -> dict[str, Any]:
         if "secretPath" in request.query:
-            name = request.query["secretPath"].removeprefix("/shop/")
+            name = request.query["secretPath"].replace("\\", "/").removeprefix("/shop/")
             held = [
                 each for each in self.secrets.values() if (each["name"], each["folderId"]) == (name, FOLDER)
             ]
