@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, GroupKind, ObjectRef, is_list, member, ref_of
@@ -22,6 +23,9 @@ from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.providers.contract import RemoteTarget
 from syncret.providers.kit.ambient.rules import Rules, Verdict
 from syncret.providers.registry import Registry
+
+if TYPE_CHECKING:  # few hosts have one
+    from syncret.daemon.cache.cache import OfflineCache
 
 
 @dataclass(kw_only=True, repr=False)
@@ -79,11 +83,12 @@ async def one_pass(
     allow_empty: bool = False,
     deliver: bool = True,
     progress: Callable[[int, int], None] | None = None,
+    cache: "OfflineCache | None" = None,
 ) -> SyncResult:
     """Sync once. Raises ConfigError, StateError or StorageUnavailable if it cannot begin.
 
     With `allow_empty`, paths without manifests mean that what they said before is to be deleted. Without
-    `deliver` Deliveries are left alone.
+    `deliver` Deliveries are left alone. What stores do not answer is taken from the `cache`.
 
     Without `include_all` the result has only the kinds that are reconciled: to include a written Secret, its
     files would have to be read.
@@ -114,6 +119,7 @@ async def one_pass(
             substitute=dry_run_provider(on_push) if dry_run else None,
             generator=dry_run_generator if dry_run else None,
             deliveries=deliveries_of(settings, home.digest_key if deliver else None, once=True, dry=dry_run),
+            cache=cache,
         )
         async with run_engine(
             home, registry=registry, settings=settings, clock=clock, hooks=hooks

@@ -254,7 +254,10 @@ async def _opened_cache(stack: AsyncExitStack, settings: Settings, clock: Clock)
         return None
     from syncret.daemon.cache.opening import open_cache  # few have one
 
-    return await stack.enter_async_context(open_cache(settings, clock.now))
+    opened = await stack.enter_async_context(open_cache(settings, clock.now))
+    if opened.cache is None:
+        log.warning("there is no offline cache", reason=opened.problem, hint=opened.hint)
+    return opened
 
 
 async def _stop_with(program: str, signals: Signals) -> None:

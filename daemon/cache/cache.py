@@ -1,9 +1,12 @@
 """What the offline cache keeps, gives back, and lets go: outputs as last delivered, and answers of stores."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final, NamedTuple
+from functools import lru_cache
+from hashlib import sha256
+from math import inf
+from typing import Any, Final, NamedTuple
 
-from msgspec import Struct, msgpack
+from msgspec import Struct, json, msgpack
 
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Cache
@@ -22,17 +25,35 @@ WITHDRAWN: Final = "withdrawn"
 
 
 class StoreId(NamedTuple):
-    """One version of one store, for one namespace: what was read through another serves no one."""
+    """One version of one store, for one namespace: what was read through another serves no one.
+
+    A store is known by what its manifest says: that is the same in each pass without a state.
+    """
 
     store: ObjectRef
-    uid: str
-    generation: int
+    digest: str
+    """Of its spec."""
     namespace: str
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What names it."""
-        return ("store", *self.store, self.uid, str(self.generation), self.namespace)
+        return ("store", *self.store, self.digest, self.namespace)
+
+
+def store_id(store: ObjectRef, data: bytes, namespace: str) -> StoreId:
+    """A store as its home holds it, for those who ask from a namespace."""
+    return StoreId(store, _spec_digest(data), namespace)
+
+
+@lru_cache(maxsize=256)  # thousands of objects read from a few stores
+def _spec_digest(data: bytes) -> str:
+    spec = json.decode(data, type=_Spec).spec
+    return sha256(json.encode(spec, order="sorted")).hexdigest()
+
+
+class _Spec(Struct):
+    spec: dict[str, Any] = {}
 
 
 class Kept(NamedTuple):
@@ -89,6 +110,8 @@ class OfflineCache:
         """Outputs that could not be confirmed when that was tried last."""
         self.restored: set[ObjectRef] = set()
         """Outputs that were put back at the start, and are not confirmed yet."""
+        self.served_since = inf
+        """When the oldest value was right that was given in the place of a store."""
         self._put_back = 0
         self._served: dict[str, int] = {}
 
@@ -204,6 +227,7 @@ class OfflineCache:
         content = self.records.opened(name)
         if content is None:
             return None
+        self.served_since = min(self.served_since, entry.confirmed_at)
         told = str(store.store)
         self._served[told] = self._served.get(told, 0) + 1
         return Kept(content, entry.confirmed_at)

@@ -7,15 +7,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import structlog
-
 from syncret.config.settings import Settings
 from syncret.daemon.cache.cache import OfflineCache, Stats
 from syncret.daemon.cache.errors import CacheUnusable
 from syncret.daemon.cache.file import CacheFile
 from syncret.daemon.cache.key import find_keys
-
-log = structlog.get_logger()
 
 
 class Opened(NamedTuple):
@@ -23,6 +19,7 @@ class Opened(NamedTuple):
 
     cache: OfflineCache | None
     problem: str = ""
+    hint: str = ""
 
     def stats(self) -> Stats:
         """What is told of it."""
@@ -31,13 +28,13 @@ class Opened(NamedTuple):
 
 @asynccontextmanager
 async def open_cache(settings: Settings, now: Callable[[], float]) -> AsyncGenerator[Opened, None]:
-    """The cache of a daemon, written until the block is left."""
+    """The cache, written until the block is left."""
     try:
-        cache = OfflineCache(cache_file(settings, now), settings.cache, now, asyncio.get_running_loop().time)
+        file = cache_file(settings, now)
     except CacheUnusable as error:
-        log.warning("there is no offline cache", reason=error.message, hint=error.hint)
-        yield Opened(None, error.message)
+        yield Opened(None, error.message, error.hint)
         return
+    cache = OfflineCache(file, settings.cache, now, asyncio.get_running_loop().time)
     writing = asyncio.create_task(cache.records.run(), name="cache: write")
     try:
         yield Opened(cache)

@@ -176,6 +176,6 @@ def clear_cache(view: View, store: str) -> Cleared:
     stored = find(objects, ref, {})
     readers = objects.list(EXTERNAL_SECRET.group_kind)
     namespaces = {ref.namespace} if ref.namespace else {each.ref.namespace for each in readers}
-    from syncret.daemon.cache.cache import StoreId  # there is a cache: it is imported
+    from syncret.daemon.cache.cache import store_id  # there is a cache: it is imported
 
-    return Cleared(cache.clear([StoreId(ref, stored.uid, stored.generation, each) for each in namespaces]))
+    return Cleared(cache.clear([store_id(ref, stored.data, each) for each in namespaces]))

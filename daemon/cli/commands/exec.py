@@ -18,7 +18,7 @@ from syncret.daemon.cli.program.not_run import NOT_STARTED, NotRun, refused_by_k
 from syncret.daemon.cli.settings import ONE_SHOT, run_guarded, settings_with_manifests
 from syncret.daemon.cli.terminal import print_error
 from syncret.daemon.fatal_signal import die_by
-from syncret.daemon.one_pass import one_pass
+from syncret.daemon.one_pass import SyncResult, one_pass
 from syncret.daemon.process import keep_memory_private, raise_file_limit
 from syncret.providers.registry import Registry
 
@@ -29,6 +29,9 @@ def run(options: Namespace) -> int:
     """Become the program, which returns only if that is not to be; or supervise it until its end."""
     inherited = Inherited.now()
     if options.on_change is not None:
+        if options.cache:
+            print_error("--cache is for programs that nothing stays beside", "leave --on-change out")
+            return INVALID
         return _supervised(options, inherited)
     unused = [name for name in _ONLY_ON_CHANGE if getattr(options, name) is not None]
     if unused:
@@ -67,10 +70,21 @@ def _settings(options: Namespace) -> Settings:
 
 def _environment(options: Namespace) -> dict[bytes, bytes]:
     settings = _settings(options)
-    result = asyncio.run(one_pass(settings, Registry(), deliver=False))
+    result = asyncio.run(_pass(options, settings))
     check_result(result)
     warn_of_made_elsewhere(result.made_elsewhere, "stay beside the program: --on-change restart")
     return environment_of(result, options, settings)
+
+
+async def _pass(options: Namespace, settings: Settings) -> SyncResult:
+    if not options.cache:
+        return await one_pass(settings, Registry(), deliver=False)
+    from syncret.daemon.cli.program.caching import cached  # few have one
+
+    async with cached(settings) as known:
+        result = await one_pass(known.settings, Registry(), deliver=False, cache=known.cache)
+        known.settle(result)
+        return result
 
 
 def _become(program: Sequence[str], environment: Mapping[bytes, bytes], inherited: Inherited) -> int:

@@ -66,6 +66,12 @@ def add_exec(commands: Commands) -> None:
         metavar="DIR",
         help="also write each Secret as a folder of files, and set SYNCRET_FILES to DIR; choose a tmpfs",
     )
+    command.add_argument(
+        "--cache",
+        action="store_true",
+        help="keep what is read, encrypted, and use it while a manager does not answer; the setting "
+        "cache.key names the key, and the file is beside the state, without one in ~/.cache/syncret",
+    )
     _supervision(command)
     command.add_argument("program", nargs="+", metavar="CMD", help="the program and its arguments, after --")
     settings(command)

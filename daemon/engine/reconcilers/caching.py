@@ -10,7 +10,7 @@ from syncret.config.durations import parse_duration
 from syncret.config.meta import Document, ObjectRef, member
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.config.resources.kinds import CLUSTER_GENERATOR, generator_ref, role_of, store_ref
-from syncret.daemon.cache.cache import OfflineCache, StoreId
+from syncret.daemon.cache.cache import OfflineCache, StoreId, store_id
 from syncret.daemon.core import needs
 from syncret.daemon.core.needs import Answer, Generate, Need
 from syncret.daemon.core.ownership import DATA_HASH
@@ -207,7 +207,7 @@ class Caching:
             return None
         if self._is_never(member(stored.document, "metadata").get("annotations") or {}):
             return None
-        return StoreId(stored.ref, stored.uid, stored.generation, namespace)
+        return store_id(stored.ref, stored.data, namespace)
 
     def _is_never(self, annotations: Mapping[str, str]) -> bool:
         return annotations.get(ANNOTATION) == NEVER

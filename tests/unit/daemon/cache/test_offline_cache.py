@@ -18,7 +18,7 @@ from tests.unit.daemon.cache.conftest import START, Disk
 REF = ObjectRef("", "Secret", "default", "database")
 OTHER = REF._replace(name="other")
 DATA = {"password": b"correct horse battery staple"}
-STORE = StoreId(ObjectRef("external-secrets.io", "SecretStore", "default", "vault"), "uid", 1, "default")
+STORE = StoreId(ObjectRef("external-secrets.io", "SecretStore", "default", "vault"), "spec", "default")
 HOUR, DAY = 3600.0, 86400.0
 
 
@@ -83,8 +83,8 @@ async def test_nothing_of_a_store_is_used_that_refused_the_login_and_all_once_it
 @pytest.mark.parametrize(
     "changed",
     [
-        pytest.param(STORE._replace(uid="made anew"), id="another store of that name"),
-        pytest.param(STORE._replace(generation=2), id="another spec"),
+        pytest.param(STORE._replace(store=OTHER), id="another store"),
+        pytest.param(STORE._replace(digest="other"), id="another spec"),
         pytest.param(STORE._replace(namespace="other"), id="another namespace asks"),
     ],
 )
@@ -326,7 +326,7 @@ async def test_without_room_on_the_disk_it_goes_on_without_and_then_with_it_agai
 
 
 async def test_it_is_cleared_by_store_and_as_a_whole(disk: Disk) -> None:
-    elsewhere = STORE._replace(uid="other")
+    elsewhere = STORE._replace(digest="other")
     async with disk.opened() as cache:
         keep(cache)
         cache.keep_read(STORE, "need", b"value", HOUR)

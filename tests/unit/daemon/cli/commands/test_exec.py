@@ -282,3 +282,27 @@ def test_what_ends_with_a_login_keeps_it_and_is_told(tmp_path: Path) -> None:
         done = run("-f", path, "--", "true")
         assert (done.returncode, done.stderr) == (0, b"")
         assert len(vault.valid) == 1  # its own login was revoked
+
+
+def test_with_a_cache_a_program_is_run_while_the_manager_is_away(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    path, key = tmp_path / "manifests.yaml", tmp_path / "key"
+    cached = {"XDG_CACHE_HOME": str(tmp_path), "SYNCRET_CACHE_KEY": f"file:{key}"}
+    cached["SYNCRET_CALL_ATTEMPTS"] = "1"
+    command = ("-f", path, "--cache", "--", "sh", "-c", 'echo "$PASSWORD"')
+    with served(SmallVault()) as vault:
+        path.write_text(vault_store(vault) + vault_sets("vault", 1, "1h"))
+        missing = run(*command, env={**cached, "SYNCRET_CACHE_KEY": ""})
+        assert (missing.returncode, missing.stdout) == (2, b"")
+        key.write_bytes(os.urandom(32))
+        key.chmod(0o600)
+        first = run(*command, env=cached)
+        assert (first.returncode, first.stderr) == (0, b"")
+        assert first.stdout.strip()
+        vault.goes_away()
+        second = run(*command, env=cached)
+        assert (second.returncode, second.stdout) == (0, first.stdout), second.stderr
+        assert b"values from the cache" in second.stderr
+        assert b"no answer of SecretStore/default/vault" in second.stderr
+        third = run(*[each for each in command if each != "--cache"], env=cached)
+        assert third.returncode == 1
