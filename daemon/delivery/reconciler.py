@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from syncret.config.durations import parse_duration
 from syncret.config.meta import Metadata, ObjectRef
+from syncret.config.resources.delivery.credentials import given_credentials
 from syncret.config.resources.delivery.delivery import Delivery, DeliverySpec
 from syncret.config.resources.delivery.rules import places_of
 from syncret.config.resources.kinds import CONFIG_MAP, DELIVERY, EXTERNAL_SECRET, SECRET
@@ -332,7 +333,9 @@ class DeliveryReconciler:
             raise Refused("spec.maxStale: there is no offline cache, which knows ages", "set cache.key")
         check_places(spec, self._host.reserved)
         self._offering.check(spec)
-        taken = self._claims.claim(ref, [place.path for place in places_of(spec)])
+        taken = self._claims.claim(
+            ref, [*(place.path for place in places_of(spec)), *given_credentials(spec)]
+        )
         if taken is not None:
             path, other = taken
             raise Refused(f"{path}: also delivered by {other.kind}/{other.name}", "one path, one Delivery")

@@ -19,6 +19,17 @@ def credential_folder(target: CredentialTarget) -> str:
     return target.path or (PLAIN_STORE if target.encrypt == "none" else ENCRYPTED_STORE)
 
 
+def given_credentials(spec: DeliverySpec) -> list[str]:
+    """What units may ask for, as UNIT/CREDENTIAL: one Delivery alone may answer for it."""
+    return [
+        f"{unit}/{name}"
+        for target in spec.to
+        if target.socket is not None
+        for unit in target.socket.units
+        for name in target.socket.names.values()
+    ]
+
+
 def credential_problems(spec: DeliverySpec) -> Iterator[Problem]:
     """What is wrong with the credentials of a Delivery."""
     given: dict[tuple[str, str], str] = {}

@@ -188,3 +188,13 @@ async def test_what_a_unit_has_is_explained_beside_what_is_live(host: Host) -> N
         (told,) = [each for each in notes if "db-password" in each]
         assert told.startswith("app.service has db-password of set 1 since ")
         assert told.endswith("; live is 2")
+
+
+async def test_one_credential_of_a_unit_comes_from_one_delivery(host: Host) -> None:
+    other = offered()
+    other["metadata"] = {"name": "zoo"}
+    host.write(secret(password="1"), offered(), other)
+    async with host.asked():
+        (refused,) = [ref for ref in (NAME, NAME._replace(name="zoo")) if host.ready(ref)[1] == "Refused"]
+        assert "app.service/db-password: also delivered by Delivery/" in host.message(refused)
+        assert await host.ask() == b"1"
