@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -19,28 +19,33 @@ from syncret.daemon.cli.exit_codes import FAILED, OK
 from syncret.daemon.cli.operator_files import in_file
 from syncret.daemon.cli.printing import print_problems
 from syncret.daemon.cli.settings import settings_with_manifests
-from syncret.daemon.core.delivery.polkit import ACTION, Right, collected, rights_of, rule
+from syncret.daemon.core.delivery.polkit import ACTION, SEALING, Right, collected, rights_of, rule, seals
 from syncret.providers.registry import Registry
 
 USER: Final = "syncret"
 """The user of the shipped unit."""
 
 _SECONDS: Final = 30.0
+_ANSWERS: Final = (0, 1, 2, 3)
+_NO: Final = ("Not authorized", "is not registered")
+"""What pkcheck says of an action that is denied, or that this host does not know."""
 
 
 def export_polkit(options: Namespace) -> int:
     """Print the rule, or with `--check` whether polkit grants each right. Raises ConfigError."""
     given = Namespace(config=options.config, manifests=options.configuration)
-    rights = collected(_rights(settings_with_manifests(given)))
+    deliveries = list(_deliveries(settings_with_manifests(given)))
+    rights = collected(right for each in deliveries for right in rights_of(each.ref, each.spec))
+    sealers = [each.ref for each in deliveries if seals(each.spec)]
     user = options.user or USER
     if options.check:
-        return _check(rights, user)
-    sys.stdout.write(rule(rights, user))
+        return _check(rights, user, is_sealing=bool(sealers))
+    sys.stdout.write(rule(rights, user, sealers))
     return OK
 
 
-def _rights(settings: Settings) -> Iterator[tuple[Right, str]]:
-    """Of every Delivery. Raises ConfigError for what the daemon would refuse.
+def _deliveries(settings: Settings) -> Iterator[Delivery]:
+    """All of the manifests. Raises ConfigError for what the daemon would refuse.
 
     What a tenant writes keeps nobody from the rights of others: it is told, and has none.
     """
@@ -55,7 +60,7 @@ def _rights(settings: Settings) -> Iterator[tuple[Right, str]]:
         else:
             wrong += [in_file(loaded.file, each.line, each) for each in fatal]
         if delivery is not None and not fatal:
-            yield from rights_of(delivery.ref, delivery.spec)
+            yield delivery
     print_problems(sys.stderr, of_tenants)
     if wrong:
         raise ConfigError(wrong)
@@ -78,28 +83,34 @@ def _delivery(
     return result.resource, found
 
 
-def _check(rights: Mapping[Right, Iterable[str]], user: str) -> int:
+def _check(rights: Iterable[Right], user: str, *, is_sealing: bool) -> int:
     """Ask polkit about a process of the user; only root may ask with units and verbs."""
     if shutil.which("pkcheck") is None:
         raise ConfigError([_problem("there is no pkcheck on this host", "install polkit")])
     try:
         with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, user=user) as process:
-            granted = {right: _is_granted(right, process.pid) for right in rights}
+            granted = {
+                f"{right.unit} {right.verb}": _is_granted(
+                    ACTION, process.pid, "--detail", "unit", right.unit, "--detail", "verb", right.verb
+                )
+                for right in rights
+            }
+            if is_sealing:
+                granted[SEALING] = _is_granted(SEALING, process.pid)
     except (KeyError, PermissionError, ValueError) as error:
         raise ConfigError(
             [_problem(f"cannot ask as {user}: {error}", "run it as root, on the host")]
         ) from None
     for right, is_granted in granted.items():
-        said = "allowed" if is_granted else "not allowed"
-        sys.stdout.write(f"{right.unit} {right.verb}: {said}\n")
+        sys.stdout.write(f"{right}: {'allowed' if is_granted else 'not allowed'}\n")
     return OK if all(granted.values()) else FAILED
 
 
-def _is_granted(right: Right, pid: int) -> bool:
-    details = ("--detail", "unit", right.unit, "--detail", "verb", right.verb)
-    asked = ["pkcheck", "--action-id", ACTION, "--process", str(pid), *details]
+def _is_granted(action: str, pid: int, *details: str) -> bool:
+    asked = ["pkcheck", "--action-id", action, "--process", str(pid), *details]
     done = subprocess.run(asked, check=False, capture_output=True, text=True, timeout=_SECONDS)  # noqa: S603  # names of units are checked
-    if "Not authorized" not in done.stderr and done.returncode not in (0, 1, 2, 3):
+    is_answer = done.returncode in _ANSWERS or any(each in done.stderr for each in _NO)
+    if not is_answer:
         raise ConfigError([_problem(f"pkcheck: {done.stderr.strip()}", "see to it that polkit runs")])
     return done.returncode == 0
 

@@ -1,7 +1,7 @@
 """The rule of polkit by which the daemon's user may start, reload and restart what Deliveries name."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from syncret.config.meta import ObjectRef
@@ -9,6 +9,9 @@ from syncret.config.resources.delivery.delivery import DeliverySpec
 
 ACTION: Final = "org.freedesktop.systemd1.manage-units"
 """What polkit calls a request for a job of a unit; it knows the unit and the verb."""
+
+SEALING: Final = "io.systemd.credentials.encrypt"
+"""What polkit calls a request to seal a credential; it knows neither its name nor who is to read it."""
 
 _VERBS: Final = {
     "reload": ("reload",),
@@ -41,6 +44,12 @@ def rights_of(ref: ObjectRef, spec: DeliverySpec) -> Iterator[tuple[Right, str]]
             yield Right(reload.unit, _REVIVE), f"way back of {name}"
 
 
+def seals(spec: DeliverySpec) -> bool:
+    """Whether systemd has to seal credentials for it."""
+    sealed = (each.systemd_credential for each in spec.to)
+    return any(each is not None and each.encrypt != "none" for each in sealed)
+
+
 def collected(rights: Iterable[tuple[Right, str]]) -> dict[Right, list[str]]:
     """Each right once, in order of units, with all that ask for it."""
     found: dict[Right, list[str]] = {}
@@ -49,8 +58,8 @@ def collected(rights: Iterable[tuple[Right, str]]) -> dict[Right, list[str]]:
     return found
 
 
-def rule(rights: Mapping[Right, Iterable[str]], user: str) -> str:
-    """The text of a rules file: JavaScript, as polkit reads it."""
+def rule(rights: Mapping[Right, Iterable[str]], user: str, sealers: Collection[ObjectRef] = ()) -> str:
+    """The text of a rules file: JavaScript, as polkit reads it. For `sealers` credentials are sealed."""
     entries = [
         (json.dumps(f"{right.unit} {right.verb}"), ", ".join(asked_by)) for right, asked_by in rights.items()
     ]
@@ -59,7 +68,11 @@ def rule(rights: Mapping[Right, Iterable[str]], user: str) -> str:
         f"        {entry}{',' if number < last else ''} // {asked_by}\n"
         for number, (entry, asked_by) in enumerate(entries)
     )
-    return _RULE.format(entries=lines, action=json.dumps(ACTION), user=json.dumps(user))
+    text = _RULE.format(entries=lines, action=json.dumps(ACTION), user=json.dumps(user))
+    if not sealers:
+        return text
+    names = ", ".join(sorted(f"{each.namespace}/{each.name}" for each in sealers))
+    return text + _SEALING.format(names=names, action=json.dumps(SEALING), user=json.dumps(user))
 
 
 _RULE: Final = """\
@@ -70,6 +83,15 @@ polkit.addRule(function(action, subject) {{
 {entries}    ];
     if (action.id == {action} && subject.user == {user}
             && allowed.indexOf(action.lookup("unit") + " " + action.lookup("verb")) >= 0) {{
+        return polkit.Result.YES;
+    }}
+}});
+"""
+
+_SEALING: Final = """\
+// systemd 256 and later seals credentials for others than root: those of {names}.
+polkit.addRule(function(action, subject) {{
+    if (action.id == {action} && subject.user == {user}) {{
         return polkit.Result.YES;
     }}
 }});

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from syncret.config.resources.delivery.delivery import DeliverySpec
 from syncret.config.resources.delivery.steps import DeliveryCheck, DeliveryReload
+from syncret.config.resources.delivery.targets import CredentialTarget, DeliveryTarget
 from syncret.config.resources.kinds import DELIVERY
-from syncret.daemon.core.delivery.polkit import Right, collected, rights_of, rule
+from syncret.daemon.core.delivery.polkit import Right, collected, rights_of, rule, seals
 
 WEB = DELIVERY.ref("default", "web")
 APP = DELIVERY.ref("payments", "app")
@@ -78,3 +79,15 @@ def test_names_are_texts_of_javascript() -> None:
 
 def test_without_a_right_the_rule_allows_nothing() -> None:
     assert "var allowed = [\n    ];" in rule({}, "syncret")
+
+
+def test_credentials_are_sealed_for_the_user_where_a_delivery_needs_it() -> None:
+    sealed = replace(NOTHING, to=(DeliveryTarget(systemd_credential=CredentialTarget(names={"a": "b"})),))
+    plain = replace(
+        NOTHING, to=(DeliveryTarget(systemd_credential=CredentialTarget(names={"a": "b"}, encrypt="none")),)
+    )
+    assert (seals(sealed), seals(plain), seals(NOTHING)) == (True, False, False)
+    assert "io.systemd.credentials.encrypt" not in rule({}, "syncret")
+    text = rule({}, "syncret", [WEB, APP])
+    assert "those of default/web, payments/app.\n" in text
+    assert 'action.id == "io.systemd.credentials.encrypt" && subject.user == "syncret"' in text
