@@ -18,18 +18,16 @@ from syncret.providers.contract import (
     PushItem,
     Readiness,
     RemoteKey,
-    RemoteRef,
     SecretBytes,
     SecretMap,
 )
 from syncret.providers.errors import Denied, Malformed
-from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, has_tags, pages
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.endpoints import Endpoint
-from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.kit.rest.texts import VersionedTexts
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
@@ -112,7 +110,7 @@ class _List(msgspec.Struct):
     SecretList: _Secrets
 
 
-class AlibabaClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes]):
+class AlibabaClient(VersionedTexts):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
@@ -133,10 +131,6 @@ class AlibabaClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes
         return await self._api.call(endpoint, headers=headers, name=name)
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         """The value; None also for a secret that waits for its deletion."""
         version = {"VersionId": key.version} if key.version else {}
@@ -179,12 +173,6 @@ class AlibabaClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes
         return await found.read_values(self.entry, paced, doing="alibaba find")
 
     # -- push
-    async def entry(self, key: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(key))
-
-    def text(self, entry: SecretBytes) -> bytes:
-        return entry.raw
-
     async def store(self, item: PushItem, text: bytes, entry: SecretBytes | None) -> None:
         """A version's ID is made up by who writes it, and never used again."""
         value = as_text(text, "push it in base64")

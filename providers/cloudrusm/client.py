@@ -13,17 +13,15 @@ from syncret.providers.contract import (
     PushItem,
     Readiness,
     RemoteKey,
-    RemoteRef,
     SecretBytes,
     SecretMap,
 )
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.grpc.messages import Message, encoded
 from syncret.providers.kit.grpc.methods import Method
 from syncret.providers.kit.paging import Matches
-from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.kit.rest.texts import VersionedTexts
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
@@ -50,7 +48,7 @@ _LARGEST: Final = 2**31 - 1
 _ALL_FOLDERS: Final = -1
 
 
-class CloudRuClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes]):
+class CloudRuClient(VersionedTexts):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = True
@@ -64,10 +62,6 @@ class CloudRuClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes
         return f"<CloudRuClient {self._api!r}>"
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         """The value of a secret, by its path or its ID."""
         if is_uuid(key.key):
@@ -94,12 +88,6 @@ class CloudRuClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes
         return await found.read_values(self.entry, paced, doing="cloudrusm find")
 
     # -- push
-    async def entry(self, key: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(key))
-
-    def text(self, entry: SecretBytes) -> bytes:
-        return entry.raw
-
     async def store(self, item: PushItem, text: bytes, entry: SecretBytes | None) -> None:
         name, payload = self._path(item.remote_key), encoded((1, text))
         place = (1, self._project), (2, name)

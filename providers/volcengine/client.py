@@ -20,13 +20,13 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import SingleReads, unpaced
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.endpoints import Endpoint
-from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.kit.rest.texts import VersionedTexts
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
@@ -80,7 +80,7 @@ class _ListAnswer(msgspec.Struct):
     Result: _List
 
 
-class VolcengineClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes]):
+class VolcengineClient(VersionedTexts):
     """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
 
     converts_keys = False
@@ -93,10 +93,6 @@ class VolcengineClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBy
         return f"<VolcengineClient {self._api!r}>"
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         """The value; its absence is told by the list, for the codes of refusals are not published."""
         body = {"SecretName": key.key, **({"VersionID": key.version} if key.version else {})}
@@ -144,12 +140,6 @@ class VolcengineClient(TextValues, TextWrites[SecretBytes], SingleReads[SecretBy
         return await found.read_values(self.entry, paced, doing="volcengine find")
 
     # -- push
-    async def entry(self, key: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(key))
-
-    def text(self, entry: SecretBytes) -> bytes:
-        return entry.raw
-
     async def store(self, item: PushItem, text: bytes, entry: SecretBytes | None) -> None:
         name = item.remote_key
         body = {"SecretName": name, "SecretValue": as_text(text, "push it in base64")}

@@ -3,8 +3,17 @@
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
-from syncret.providers.contract import Compute, PushItem, RemoteRef, RemoteTarget, SecretBytes, SecretMap
+from syncret.providers.contract import (
+    Compute,
+    PushItem,
+    RemoteKey,
+    RemoteRef,
+    RemoteTarget,
+    SecretBytes,
+    SecretMap,
+)
 from syncret.providers.kit import extract
+from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import sjson
 from syncret.providers.work import Work
 
@@ -86,3 +95,17 @@ class TextWrites(ABC, Generic[E]):
         """Whether something beside the text differs from what the push asks for."""
         del entry, item
         return False
+
+
+class VersionedTexts(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes]):
+    """Texts that are read one by one, in a version if it is asked for, and pushed as they are."""
+
+    def remote_key(self, ref: RemoteRef) -> RemoteKey:
+        """There are no metadata to read."""
+        return RemoteKey(ref.key, ref.version)
+
+    async def entry(self, key: str) -> SecretBytes | None:
+        return await self.fetch_one(RemoteKey(key))
+
+    def text(self, entry: SecretBytes) -> bytes:
+        return entry.raw

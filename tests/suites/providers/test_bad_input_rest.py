@@ -110,12 +110,13 @@ def _secret(name: str, data: Mapping[str, bytes]) -> Document:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": encoded}
 
 
-def _using(harness: Store, name: str, key: str, *, extract: bool) -> Document:
+def _using(harness: Store, name: str, key: str, *, extract: bool, part: str) -> Document:
     """What reads the entry; for a manager that shows nothing, what pushes it."""
     if extract:
         return external(name, dataFrom=[{"extract": {"key": key}}])
     if not writes_only(harness):
-        return external(name, data=[{"secretKey": "k", "remoteRef": {"key": key}}])
+        ref: Json = {"key": key, **({"property": part} if part else {})}
+        return external(name, data=[{"secretKey": "k", "remoteRef": ref}])
     match = {"secretKey": "k", "remoteRef": {"remoteKey": key}}
     stores, source = [{"name": "s"}], {"secret": {"name": "pushed"}}
     return {
@@ -127,11 +128,13 @@ def _using(harness: Store, name: str, key: str, *, extract: bool) -> Document:
 
 
 async def used(
-    harness: Store, folder: Path, *keys: str, extract: bool = False, **spec: Json
+    harness: Store, folder: Path, *keys: str, extract: bool = False, part: str = "", **spec: Json
 ) -> tuple[SyncResult, str]:
-    """What a pass over these entries comes to, and all that is said of it."""
+    """What a pass over these entries comes to, and all that is said of it; `part` is the property."""
     logins = [_secret(name, data) for name, data in harness.given.secrets.items()]
-    users = [_using(harness, f"es{number}", key, extract=extract) for number, key in enumerate(keys)]
+    users = [
+        _using(harness, f"es{number}", key, extract=extract, part=part) for number, key in enumerate(keys)
+    ]
     result = await passed(
         folder,
         *logins,
@@ -319,6 +322,16 @@ async def test_a_text_where_an_object_is_wanted(manager: Store, tmp_path: Path) 
 
     assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
     assert "JSON" in said
+
+
+async def test_a_property_of_what_is_no_json(manager: Store, tmp_path: Path) -> None:
+    if Ability.PROPERTY in manager.lacks or writes_only(manager):
+        pytest.skip("there are no properties")
+    result, said = await used(manager, tmp_path, await seeded(manager), part="a")
+
+    assert ready(result, "ExternalSecret") == ("False", "SecretSyncedError")
+    assert re.search(r"\ba\b|'a'", said)
+    assert re.search(r"\(correct (remoteRef\.property|the key or the property)", said)
 
 
 async def test_names_stay_where_they_belong(manager: Store, tmp_path: Path) -> None:
