@@ -11,13 +11,11 @@ from msgspec import Struct, json, msgpack
 from syncret.config.meta import ObjectRef
 from syncret.config.settings import Cache
 from syncret.daemon.cache.file import CacheFile, Name
-from syncret.daemon.cache.records import Records
+from syncret.daemon.cache.records import OUTPUT, READ, Records
 
 LARGEST: Final = 2**20
 """Bytes of the largest value that is kept."""
 
-OUTPUT: Final = "output"
-READ: Final = "read"
 REFUSED: Final = "refused"
 """Mark of a store whose login was refused: nothing of it is served while that stands."""
 WITHDRAWN: Final = "withdrawn"
@@ -78,7 +76,7 @@ class Stats(NamedTuple):
     entries: int = 0
     size: int = 0
     oldest: float | None = None
-    """Age in seconds of what was confirmed longest ago, of what is read again by time."""
+    """Age in seconds of the output that was confirmed longest ago, of those that are read again by time."""
     no_stale_after: float = 0.0
     restored: int = 0
     rejected: int = 0

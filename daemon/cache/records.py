@@ -13,8 +13,12 @@ from syncret.daemon.cache.box import LASTS, Box, Row
 from syncret.daemon.cache.errors import CacheUnusable, Rejected
 from syncret.daemon.cache.file import CacheFile, Changes, Name
 
+OUTPUT: Final = "output"
+READ: Final = "read"
+"""Kinds of records: a Secret as it was delivered, and what a store gave for one need."""
+
 _COMMIT_EVERY: Final = 300.0
-"""Seconds after which the time is written, if nothing else is."""
+"""Seconds after which the time is written, if nothing else is, and what is too old goes."""
 _GATHER: Final = 0.2
 """Seconds for which changes are gathered before they are written."""
 _LEAST_GAP: Final = 60.0
@@ -59,6 +63,7 @@ class Records:
         """What is still to be written; None: removed."""
         self._marks = file.marks()
         self._changed_marks: dict[Name, bool] = {}
+        self._next_look = self._begin + _COMMIT_EVERY
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self.size = 0
@@ -68,6 +73,7 @@ class Records:
         """How many records did not open."""
         for row in file.heads():
             self._enter((row.kind, row.id), Entry(row))
+        self._drop_old()
 
     @property
     def box(self) -> Box:
@@ -90,8 +96,9 @@ class Records:
         return list(self._entries)
 
     def oldest(self) -> float | None:
-        """When what has an age was confirmed longest ago."""
-        return min((each.confirmed_at for each in self._entries.values() if not each.lasts), default=None)
+        """When the output that was confirmed longest ago was; of those that have an age."""
+        outputs = (entry for name, entry in self._entries.items() if name[0] == OUTPUT)
+        return min((each.confirmed_at for each in outputs if not each.lasts), default=None)
 
     def is_past(self, entry: Entry) -> bool:
         """Whether it is too old to be used."""
@@ -162,20 +169,30 @@ class Records:
         self._wake.set()
 
     def _shrink(self) -> None:
-        """Let the oldest go while there is too much: some more than needed, not for each that comes."""
+        """Let the oldest go while there is too much: some more than needed, not for each that comes.
+
+        What lasts goes last: nobody reads it again, and what was made once would be made anew.
+        """
         most, entries = self._settings.max_bytes, self._settings.max_entries
         if self.size <= most and len(self._entries) <= entries:
             return
-        for name in sorted(self._entries, key=lambda name: self._entries[name].confirmed_at):
+        for name in sorted(self._entries, key=self._worth):
             if len(self._entries) <= entries * 15 // 16 and self.size <= most * 15 // 16:
                 return
             self.drop(name)
 
+    def _worth(self, name: Name) -> tuple[bool, float]:
+        entry = self._entries[name]
+        return entry.lasts, entry.confirmed_at
+
     def _drop_old(self) -> None:
-        """Let go what is older than `maxAge`."""
+        """Let go what is too old to be used; an output only if it is older than `maxAge`.
+
+        Before that its ExternalSecret withdraws it, and what was made of it.
+        """
         limit = self.now() - self._settings.max_age
         for name, entry in list(self._entries.items()):
-            if not entry.lasts and entry.confirmed_at < limit:
+            if not entry.lasts and (entry.confirmed_at < limit or (name[0] == READ and self.is_past(entry))):
                 self.drop(name)
 
     # ---------------------------------------------------------------------------------------------- writing
@@ -194,10 +211,11 @@ class Records:
         self._wake.set()
 
     async def _turn(self) -> None:
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(_COMMIT_EVERY):
                 await self._wake.wait()
-        except TimeoutError:
+        if self._passed() >= self._next_look:
+            self._next_look = self._passed() + _COMMIT_EVERY
             self._drop_old()
         with suppress(TimeoutError):
             async with asyncio.timeout(_GATHER):

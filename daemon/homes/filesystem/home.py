@@ -140,7 +140,7 @@ class HostHome:
             tree = self._open_tree(stack)
             sizes = Sizes.within(descriptors().writes)
             self._outputs = OutputContent(tree, writes=not self._settings.dry, sizes=sizes)
-            self._journal = StateJournal(self._state, self._outputs, self._on_removed, self.on_deleted)
+            self._journal = StateJournal(self._state, self._outputs, self._on_removed, self._deleted)
             self._cluster = MemoryCluster(
                 now=self._now, admission=self._admission, journal=self._journal, contents=self._outputs
             )
@@ -174,6 +174,12 @@ class HostHome:
     ) -> None:
         """Write what is left, and give files and locks free."""
         await self._stack.aclose()
+
+    def _deleted(self, ref: ObjectRef) -> None:
+        if self.cache is not None:
+            self.cache.forget_output(ref)
+        if self.on_deleted is not None:
+            self.on_deleted(ref)
 
     # ------------------------------------------------------------------------------------------------ folders
     async def run(self) -> None:

@@ -179,6 +179,29 @@ async def test_the_oldest_go_first(disk: Disk) -> None:
         assert cache.stats().entries <= 10
 
 
+async def test_what_is_made_once_goes_last(disk: Disk) -> None:
+    disk.settings = replace(disk.settings, max_entries=10)
+    async with disk.opened() as cache:
+        keep(cache, interval=0)
+        for number in range(20):
+            disk.later(1)
+            keep(cache, REF._replace(name=str(number)))
+        assert cache.output(REF) is not None
+
+
+async def test_answers_that_are_too_old_go_and_outputs_wait_to_be_withdrawn(disk: Disk) -> None:
+    disk.settings = replace(disk.settings, no_stale_after=DAY)
+    async with disk.opened() as cache:
+        keep(cache)
+        cache.keep_read(STORE, "need", b"value", HOUR)
+    disk.later(DAY + 1)
+    async with disk.opened() as cache:
+        cache.keep_read(STORE, "another", b"value", HOUR)
+    async with disk.opened() as cache:
+        assert cache.stats().entries == 2
+        assert cache.age(REF) == DAY + 1
+
+
 async def test_bytes_are_bounded(disk: Disk) -> None:
     disk.settings = replace(disk.settings, max_bytes=2**20)
     async with disk.opened() as cache:

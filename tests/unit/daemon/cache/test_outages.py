@@ -202,6 +202,8 @@ async def test_nor_what_was_deleted(host: Host) -> None:
         host.disk.later(100)
         await host.home.look()
         await host.settle()
+        assert host.file() is None
+        assert host.cache.stats().oldest is None
     host.away()
     host.reboot()
     async with host.running():
