@@ -124,7 +124,7 @@ class Channel:
                     return reply
         except SyncError as error:
             failed = error.within(doing)
-        except (LostError, EOFError):
+        except LostError:
             problem = f"{self.server} closed the connection"
             failed = Unavailable(f"{doing}: {problem}", problem=problem)
         except (TimeoutError, OSError) as error:

@@ -19,7 +19,6 @@ from h2.exceptions import H2Error
 from h2.settings import SettingCodes
 
 from syncret.providers.answer_memory import Share, TooLarge
-from syncret.providers.errors import Malformed
 from syncret.providers.kit.grpc.connecting import Connected
 
 LARGEST: Final = 4 * 2**20
@@ -30,7 +29,7 @@ _LONGEST_HEADERS: Final = 64 * 1024
 
 
 class LostError(Exception):
-    """The server closed the connection, or reset the call. `unread`: before it answered anything."""
+    """The server closed the connection, reset the call or broke the rules. `unread`: before it answered."""
 
     def __init__(self, *, unread: bool) -> None:
         self.unread = unread
@@ -79,7 +78,7 @@ class Connection:
     async def call(self, headers: list[tuple[str, str]], content: bytes, share: Share) -> Reply:
         """One call. The memory of the body is taken from the share, and given back if the call fails.
 
-        Raises LostError, SyncError, OSError and EOFError; then the connection is closed.
+        Raises LostError, SyncError and OSError; then the connection is closed.
         """
         reply, held = Reply(), 0
         try:
@@ -95,8 +94,8 @@ class Connection:
         except BaseException as error:  # raised again: the connection is in the middle of a call
             self.close()
             share.add(-held)
-            if isinstance(error, H2Error):
-                raise Malformed("the server breaks the rules of HTTP/2", hint="is it one of gRPC?") from None
+            if isinstance(error, H2Error):  # so is an answer that comes after GOAWAY, to h2
+                raise LostError(unread=not reply.headers) from None
             raise
         self.used = True
         return reply
@@ -112,6 +111,8 @@ class Connection:
             place += len(part)
             self._h2.send_data(stream, part, end_stream=place == len(content))
             await self._flush()
+        if place < len(content):  # the server did not want the rest: nothing can follow
+            self.usable = False
 
     async def _flush(self) -> None:
         self._writer.write(self._h2.data_to_send())

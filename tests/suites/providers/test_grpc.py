@@ -102,6 +102,10 @@ class Scripted:
         self.port = 0
         self.connections = 0
         self.calls = 0
+        self.first = b""
+        """What is sent before the next answer."""
+        self.early = False
+        """Whether it answers before it has the whole message."""
         self._answer = answer
         self._writers: list[asyncio.StreamWriter] = []
 
@@ -113,12 +117,14 @@ class Scripted:
         with suppress(ConnectionError):
             while received := await reader.read(65536):
                 for event in h2.receive_data(received):
-                    if isinstance(event, _EVENTS.StreamEnded):
+                    begun = self.early and isinstance(event, _EVENTS.RequestReceived)
+                    if begun or (isinstance(event, _EVENTS.StreamEnded) and not self.early):
                         self.calls += 1
                         if not self._answer(h2, event.stream_id, self.calls):
                             writer.transport.abort()
                             return
-                writer.write(h2.data_to_send())
+                writer.write(self.first + h2.data_to_send())
+                self.first = b""
                 await writer.drain()
 
     async def close(self) -> None:
@@ -142,6 +148,7 @@ async def scripted(
 
 
 GOOD: Final = ((":status", "200"), ("content-type", "application/grpc"))
+GOAWAY: Final = b"\0\0\x08\x07\0\0\0\0\0\x7f\xff\xff\xff\0\0\0\0"
 BODY: Final = b"\x00\x00\x00\x00\x03\x0a\x01a"
 
 
@@ -200,6 +207,38 @@ def _reset(h2: Any, stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's ow
 def _ended(h2: Any, stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's own
     h2.send_headers(stream, GOOD, end_stream=True)
     return True
+
+
+async def test_a_server_that_goes_away_before_it_answers(tmp_path: Path) -> None:
+    """What follows GOAWAY is not read: the engine makes the call again."""
+
+    def answer(h2: Any, stream: int, call: int) -> bool:  # noqa: ANN401  # h2's own
+        well(h2, stream)
+        server.first = GOAWAY if call == 1 else b""
+        return True
+
+    async with scripted(tmp_path, answer) as server, calls_to(f"127.0.0.1:{server.port}") as calls:
+        with pytest.raises(Unavailable, match="closed the connection"):
+            await say(calls, "x")
+        found = await say(calls, "x")
+
+    assert (found, server.connections) == (b"a", 2)
+
+
+async def test_a_server_that_does_not_read_all(tmp_path: Path) -> None:
+    """It answers with the first part of a large message; the next call takes another connection."""
+
+    def answer(h2: Any, stream: int, _call: int) -> bool:  # noqa: ANN401  # h2's own
+        well(h2, stream)
+        return True
+
+    async with scripted(tmp_path, answer) as server, calls_to(f"127.0.0.1:{server.port}") as calls:
+        server.early = True
+        found = [await say(calls, "x" * 10**6)]
+        server.early = False
+        found.append(await say(calls, "x"))
+
+    assert (found, server.connections) == ([b"a", b"a"], 2)
 
 
 def _page(status: str) -> Script:
