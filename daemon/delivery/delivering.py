@@ -33,7 +33,7 @@ from syncret.daemon.core.delivery.record import (
     with_result,
 )
 from syncret.daemon.core.delivery.recovery import Found, UnitFacts, recover
-from syncret.daemon.core.delivery.saying import Say, say_of
+from syncret.daemon.core.delivery.saying import Say, say_of, waits_to_restart
 from syncret.daemon.core.delivery.step import Step, StepListener, StepName, ignore_step, result_of
 from syncret.daemon.core.plan.actions import Action
 from syncret.daemon.delivery.host_targets import HostTargets
@@ -230,6 +230,10 @@ class Delivering:
             await self.save(self.row, say=Say(is_ready=False, reason=Reason.SWAP_FAILED, message=said))
         else:
             await self.save(advance(self.row, Outcome.FAILED, self.steps))
+
+    async def throttled(self, seconds: float) -> None:
+        """As `Member` says."""
+        await self._guarded(self.save(self.row, say=waits_to_restart(self.row, seconds)))
 
     async def begin_turn(self, attempt: Attempt | None) -> None:
         """As `Member` says."""

@@ -51,6 +51,10 @@ class Member(Protocol):
         """Make all targets live; the phase is Swapped then, or Settled if that failed."""
         ...
 
+    async def throttled(self, seconds: float) -> None:
+        """Take in that a restart has to wait for so long."""
+        ...
+
     async def begin_turn(self, attempt: Attempt | None) -> None: ...
 
     async def tell(self, *, revive: bool = False) -> Told:
@@ -170,7 +174,7 @@ class Turns:
         first = live[0]
         before = await self._units.show(self._name) if first.tells else None
         if first.tells == "restart":
-            await self._wait_for_restart(before)
+            await self._wait_for_restart(live, before)
         attempt = Attempt(
             at=time.monotonic(),
             boot=self._boot,
@@ -189,12 +193,14 @@ class Turns:
                 await member.told(told, seconds)
         return before
 
-    async def _wait_for_restart(self, before: UnitState | None) -> None:
+    async def _wait_for_restart(self, live: Sequence[Member], before: UnitState | None) -> None:
         """Restarts of a unit stay below its start limit: beyond it, systemd leaves the unit dead."""
         now = time.monotonic()
-        if before is not None:
-            allowed = restart_allowed_at(before.start_limit, self._restarts, now)
-            await asyncio.sleep(max(0.0, allowed - now))
+        wait = 0.0 if before is None else restart_allowed_at(before.start_limit, self._restarts, now) - now
+        if wait > 0:
+            for member in live:
+                await member.throttled(wait)
+            await asyncio.sleep(wait)
         self._restarts = [*self._restarts[-_RESTARTS_KEPT:], time.monotonic()]
 
     async def _prove(self, live: Sequence[Member], before: UnitState | None) -> None:

@@ -48,3 +48,10 @@ def say_of(row: Row, before: DeliveryStatus, *, problem: str, leaves_out: bool) 
     if condition is not None and condition.reason == row.reason and not problem and row.rejected:
         return None  # it was said with the reason, which only the run that failed knows
     return Say(is_ready=row.reason is Reason.DELIVERED, reason=row.reason, message=message)
+
+
+def waits_to_restart(row: Row, seconds: float) -> Say:
+    """What to report while a restart waits for the start limit of its unit."""
+    wait = f"its restart waits {max(1, round(seconds))} s: so many are near the unit's start limit"
+    message = f"set {row.generation + 1} is live, and {wait}"
+    return Say(is_ready=False, reason=Reason.THROTTLED, message=message)

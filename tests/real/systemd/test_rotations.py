@@ -145,6 +145,7 @@ def test_restarts_stay_below_the_start_limit_of_the_unit(quick: Host) -> None:
 
 def test_ten_deliveries_of_one_unit_are_one_reload(quick: Host) -> None:
     paths = [f"/srv/syncret/tls-{number}" for number in range(9)]
+    quick.delivery(**AT_ONCE, **{"  debounce: {quiet: 0s, atMost: 0s}\n": ""})
     for number, path in enumerate(paths):
         quick.also(f"web-{number}", path)
     until(lambda: all(quick.machine.path(path).exists() for path in paths), "all are live")

@@ -1,11 +1,14 @@
 """The steps that a delivery tells of: what is owed, and how checks, reloads and ways back went."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from syncret.daemon.core.delivery.phases import Outcome
+from syncret.daemon.core.delivery.timing import StartLimit
+from syncret.daemon.delivery import turns
 from tests.unit.daemon.delivery.world import World, delivery, secret
 
 
@@ -79,3 +82,21 @@ async def test_what_was_mended_is_told(world: World) -> None:
         (world.srv / "tls" / "crt").write_text("x")
         await world.look_again()
         assert ("repair",) in world.took()
+
+
+async def test_a_restart_that_waits_for_the_start_limit_of_its_unit_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.write(secret(crt="1"), tls(world, reload={"unit": "nginx.service", "action": "restart"}))
+    async with world.running():
+        seen: list[tuple[tuple[str, str], str]] = []
+        world.units.when_told = lambda: seen.append((world.ready(), world.message()))
+
+        def allowed_at(_limit: StartLimit, _restarts: Sequence[float], now: float) -> float:
+            return now + 0.05
+
+        monkeypatch.setattr(turns, "restart_allowed_at", allowed_at)
+        await world.apply(secret(crt="2"))
+        message = "set 2 is live, and its restart waits 1 s: so many are near the unit's start limit"
+        assert seen == [(("False", "Throttled"), message)]
+        assert world.ready() == ("True", "Delivered")
