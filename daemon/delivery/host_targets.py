@@ -17,8 +17,8 @@ from syncret.daemon.delivery.credentials.sealing import sealed
 from syncret.daemon.delivery.links import DATA, LinksTarget
 from syncret.daemon.delivery.making import Look
 from syncret.daemon.delivery.paths import Moved, Refused, Trust, opened
+from syncret.daemon.delivery.rights.accounts import known_group, known_user
 from syncret.daemon.delivery.targets import FileTarget, FolderTarget, Identity
-from syncret.daemon.files.accounts import group_id, user_id
 
 _REMEDIES: Final = {
     errno.EROFS: "name its folder in ReadWritePaths=, in a drop-in of syncret.service",
@@ -250,15 +250,8 @@ def _staged_path(wanted: WantedTarget) -> str:
 
 def _look(wanted: WantedTarget) -> Look:
     return Look(
-        uid=_known(user_id, wanted.owner, "user"),
-        gid=_known(group_id, wanted.group, "group"),
+        uid=known_user(wanted.owner),
+        gid=known_group(wanted.group),
         mode=wanted.mode,
         folder_mode=wanted.folder_mode,
     )
-
-
-def _known(look_up: Callable[[str], int | None], name: str, sort: str) -> int | None:
-    try:
-        return look_up(name)
-    except KeyError:
-        raise Refused(f"there is no {sort} {name} on this host", "create it, or write its number") from None

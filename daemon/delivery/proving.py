@@ -1,7 +1,6 @@
 """Asks a new set's check, and proves that it is in use: by its unit, a program, a request, a certificate."""
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -15,11 +14,10 @@ from syncret.daemon.delivery.local_requests import (
     request,
     served_certificate,
 )
-from syncret.daemon.delivery.paths import Refused
+from syncret.daemon.delivery.rights.accounts import other_user
 from syncret.daemon.delivery.rights.mounted import wrapped
 from syncret.daemon.delivery.trusted import check_trusted
 from syncret.daemon.delivery.units import Action, Told, Units, UnitState
-from syncret.daemon.files.accounts import user_id
 
 EVERY: Final = 0.5
 """Seconds between two probes."""
@@ -52,15 +50,6 @@ async def check(
         return Told(outcome=Outcome.DONE)
     said = result.problem or f"exit code {result.code}" + (f": {result.output}" if result.output else "")
     return Told(outcome=Outcome.FAILED, message=said)
-
-
-def other_user(name: str) -> int | None:
-    """The user that a program is to run as, if it is not the daemon's own. Raises Refused."""
-    try:
-        uid = user_id(name)
-    except KeyError:
-        raise Refused(f"there is no user {name} on this host", "create it, or write its number") from None
-    return None if uid == os.geteuid() else uid
 
 
 def _filled(argument: str, staged: Sequence[str]) -> str:

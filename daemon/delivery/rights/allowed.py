@@ -10,7 +10,7 @@ from syncret.config.resources.delivery.steps import DeliveryCheck
 from syncret.config.settings import BoundFolder
 from syncret.daemon.delivery.credentials.sealing import check_sealing
 from syncret.daemon.delivery.paths import Refused
-from syncret.daemon.delivery.proving import other_user
+from syncret.daemon.delivery.rights.accounts import other_user
 from syncret.daemon.delivery.rights.mounted import may
 from syncret.daemon.delivery.trusted import check_manifest
 
