@@ -291,7 +291,9 @@ def report(
         ),
         origins=plan.origins,
         failure=plan.unconfirmed,
-        next_due=refresh.next_due(replace(resource, status=status), now, spread=options.spread),
+        next_due=_retried_by(resource, now)
+        if plan.unconfirmed is not None
+        else refresh.next_due(replace(resource, status=status), now, spread=options.spread),
     )
 
 
@@ -309,15 +311,20 @@ def _not_synced(
 ) -> Report:
     """A Refusal waits for a change; anything else is tried again, at the interval at the latest."""
     found = last_error(error, now)
-    interval = parse_duration(resource.spec.refresh_interval)
     retried = not isinstance(error, Refusal)
     return Report(
         status=_document(resource, status),
         events=(Event("UpdateFailed", f"{verdict.message}: {found}", warning=True),),
         last_error=found,
         failure=error if retried else None,
-        next_due=now + interval if retried and interval > 0 else None,
+        next_due=_retried_by(resource, now) if retried else None,
     )
+
+
+def _retried_by(resource: ExternalSecret, now: float) -> float | None:
+    """When what failed is tried again at the latest, whatever its backoff."""
+    interval = parse_duration(resource.spec.refresh_interval)
+    return now + interval if interval > 0 else None
 
 
 def _status(

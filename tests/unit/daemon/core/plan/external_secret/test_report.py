@@ -6,9 +6,9 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.config.resources.external_secret import ExternalSecret
 from syncret.daemon.core.ownership import Refusal
 from syncret.daemon.core.plan.actions import Action, Event, LastError, Options, Report, Verb, Verdict
-from syncret.daemon.core.plan.external_secret.decide import Plan, report
+from syncret.daemon.core.plan.external_secret.decide import Plan, from_cache, report
 from syncret.daemon.core.schedule.refresh import version_of
-from syncret.providers.errors import Denied
+from syncret.providers.errors import Denied, Unavailable
 from tests.unit.daemon.core.plan.external_secret.resources import NOW, resource
 
 OPTIONS = Options(spread=False)
@@ -63,6 +63,26 @@ def test_a_sync() -> None:
 )
 def test_when_it_is_due_after_a_sync(spec: Document, due: float | None) -> None:
     assert reported(resource(**spec), Plan(verdict=SYNCED)).next_due == due
+
+
+@pytest.mark.parametrize(
+    ("refreshed", "due"),
+    [
+        pytest.param("2025-12-31T21:00:00Z", NOW + 3600, id="three hours ago"),
+        pytest.param("", NOW + 3600, id="never"),
+    ],
+)
+def test_values_that_no_store_could_confirm_are_used_and_tried_again(refreshed: str, due: float) -> None:
+    """With the backoff of what failed, and not at once because they have been due for long."""
+    wanted = resource(status={"refreshTime": refreshed or None})
+    away = Unavailable("no answer")
+    found = reported(wanted, from_cache(Plan(verdict=SYNCED), 3 * 3600.0, away))
+    assert found.status is not None
+    text = "secret synced, from the cache, 3h old: no answer"
+    assert found.status["conditions"] == (condition("True", "SecretSynced", text),)
+    assert found.status.get("refreshTime", "") == refreshed
+    assert "syncedResourceVersion" not in found.status
+    assert (found.failure, found.last_error, found.next_due) == (away, None, due)
 
 
 def test_what_the_provider_did_not_have_is_an_event() -> None:
