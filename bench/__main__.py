@@ -27,6 +27,7 @@ MEASURES: Final = (
     "templates",
     "path",
     "delivery",
+    "program",
     "cache",
     "compare",
     "exports",

@@ -133,7 +133,7 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
     yield Figure("client memory per Vault store", f"<= {WEIGHT} MB", f"{weight:.3f} MB", weight <= WEIGHT)
 
 
-def _manifests(mount: Mount, auth: VaultAuth, given: Given, server: str, objects: int) -> str:
+def manifests_of(mount: Mount, auth: VaultAuth, given: Given, server: str, objects: int) -> str:
     """A store and so many objects."""
     role = auth.app_role
     assert role is not None
@@ -150,7 +150,7 @@ def _manifests(mount: Mount, auth: VaultAuth, given: Given, server: str, objects
 async def _slow_pass(mount: Mount, auth: VaultAuth, given: Given, objects: int) -> tuple[list[str], float]:
     """One pass over a home that takes its time to write: the paths that were asked, and how long it took."""
     async with gate(mount.server.url) as between:
-        documents = list(yaml.safe_load_all(_manifests(mount, auth, given, between.url, objects)))
+        documents = list(yaml.safe_load_all(manifests_of(mount, auth, given, between.url, objects)))
         for document in documents:
             document["metadata"]["namespace"] = "team"
         begin = time.perf_counter()
@@ -165,7 +165,7 @@ async def _passed(folder: Path, mount: Mount, auth: VaultAuth, given: Given, obj
     async with gate(mount.server.url) as between:
         manifests = folder / "manifests"
         manifests.mkdir(parents=True)
-        (manifests / "all.yaml").write_text(_manifests(mount, auth, given, between.url, objects))
+        (manifests / "all.yaml").write_text(manifests_of(mount, auth, given, between.url, objects))
         settings = Settings(
             manifests=(os.fspath(manifests),),
             output_dir=os.fspath(folder / "out"),
@@ -198,7 +198,7 @@ async def _whole_process(
 
 def _files(mount: Mount, auth: VaultAuth, given: Given, server: str) -> str:
     """Manifests that make one file of each key."""
-    lines = _manifests(mount, auth, given, server, KEYS).replace(PACED, "").splitlines(keepends=True)
+    lines = manifests_of(mount, auth, given, server, KEYS).replace(PACED, "").splitlines(keepends=True)
     return "".join(line for line in lines if "secretKey: user" not in line)
 
 

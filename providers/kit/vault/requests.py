@@ -7,10 +7,8 @@ region; and the key-value classes, whose paths are not those of a store.
 
 from collections.abc import Mapping
 
-from hvac.api.auth_methods import JWT, AppRole, Gcp, Kubernetes, Ldap, Token
-from hvac.api.system_backend.lease import Lease
-
 from syncret.providers.kit.vault.entries import joined
+from syncret.providers.kit.vault.hvac_classes import JWT, AppRole, Gcp, Kubernetes, Ldap, Lease, Token
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
 

@@ -38,7 +38,7 @@ open(sys.argv[1], "w").write(json.dumps(sorted(sys.modules)))
 sys.exit(code)
 """
 
-OTHERS = {"aioboto3", "aiobotocore", "boto3", "botocore", "syncret.providers.aws.sdk"} | {
+OTHERS = {"requests", "aioboto3", "aiobotocore", "boto3", "botocore", "syncret.providers.aws.sdk"} | {
     f"syncret.providers.{name}" for name in ("aws", "azurekv", "gcpsm", "ibm", "kubernetes", "webhook")
 }
 
@@ -66,3 +66,16 @@ def test_a_daemon_with_one_vault_store_has_no_other_providers_sdk(tmp_path: Path
     found = set(json.loads(names.read_text()))
     assert {"syncret.providers.vault", "hvac"} <= found, "the store was opened"
     assert not found & OTHERS
+
+
+def test_another_package_can_use_the_client_of_hvac() -> None:
+    """Ours does without the library that it is written for, which is then imported after all."""
+    use = (
+        "import sys, syncret.providers.vault.connection, hvac; assert 'requests' not in sys.modules\n"
+        "client = hvac.Client('http://127.0.0.1:1'); import requests\n"
+        "assert isinstance(client.session, requests.Session)\n"
+        "try: client.sys.read_health_status()\n"
+        "except requests.exceptions.ConnectionError: print('tried')"
+    )
+    ran = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=True)
+    assert ran.stdout == "tried\n"
