@@ -1,9 +1,55 @@
-"""1Password, directly, with a service account."""
+"""1Password, directly, with a service account: a vault, or the variables of an environment.
 
-from typing import Final
+spec        the spec of a store, its rules         client       reads and finds in a vault
+sdk         1Password's SDK, which is an extra     push         makes and changes items
+vault       the items of a vault, as it has them   items        fields and files of an item
+kept        what was read, for a while             environment  the client of an environment
+connection  opens a store
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import Provider
+from syncret.providers.api_names import ApiNames
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.onepassword_sdk.client import BATCH, VaultClient
 from syncret.providers.onepassword_sdk.spec import OnePasswordSDKSpec, check
 
-PROVIDER: Final = Provider(SpecType("onepasswordSDK", OnePasswordSDKSpec, check=check))
+if TYPE_CHECKING:
+    from syncret.providers.onepassword_sdk.environment import EnvironmentClient
+
+RATE: Final = 1.0
+"""Calls a second: 1Password Business allows ten thousand reads an hour, and a call is up to three."""
+
+
+@asynccontextmanager
+async def open_onepassword(
+    spec: OnePasswordSDKSpec, context: OpenContext
+) -> "AsyncGenerator[VaultClient | EnvironmentClient, None]":
+    """Open a client of one store, logged in."""
+    from syncret.providers.onepassword_sdk.connection import open_store  # imports asyncio
+
+    async with open_store(spec, context) as client:
+        yield client
+
+
+_API: Final = ApiNames(
+    provider="1Password/SDK",
+    calls={
+        "read": "Resolve",
+        "find": "ItemsList",
+        "push": "ItemsPut",
+        "delete": "ItemsDelete",
+        "probe": "ItemsList",
+    },
+)
+
+PROVIDER: Final = Provider(
+    SpecType("onepasswordSDK", OnePasswordSDKSpec, check=check),
+    open=open_onepassword,
+    batch_size=BATCH,
+    published_rate=lambda _: RATE,
+    api_names=lambda _: _API,
+)

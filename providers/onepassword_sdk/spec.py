@@ -12,37 +12,56 @@ from syncret.providers.kit import spec_rules
 
 
 class OnePasswordSDKAuth(Model):
-    """The Secret key with the service account's token."""
+    """Who the store is to 1Password.
+
+    Example: {serviceAccountSecretRef: {name: onepassword-login, key: token}}
+    """
 
     service_account_secret_ref: SecretKeySelector
+    """The token of a service account. Example: {name: onepassword-login, key: token}"""
 
 
 class IntegrationInfo(Model):
-    """The name under which 1Password's activity log shows the calls."""
+    """The name under which 1Password's activity log shows the calls.
+
+    Example: {name: syncret, version: v1.2.0}
+    """
 
     name: str = "1Password SDK"
+    """What calls, for 1Password's reports. Example: syncret"""
     version: str = "v1.0.0"
+    """Which version of it calls. Example: v1.2.0"""
 
 
 class CacheConfig(Model):
-    """Caches values, so that fewer calls count against the account's limit."""
+    """Keeps what was read, so that fewer requests count against the limits of the account.
+
+    Example: {ttl: 10m, maxSize: 500}
+    """
 
     ttl: Duration = "5m"
+    """For how long something is kept; what changes meanwhile in 1Password is seen that much later.
+    Example: 10m"""
     max_size: Annotated[int, Meta(ge=1)] = 100
-    """How many secrets are cached; the least recently used one is evicted first."""
+    """How many keys are kept; the oldest one is dropped first. Example: 500"""
 
 
 class OnePasswordSDKSpec(Model):
-    """A store in a vault of 1Password, or in the variables of one of its environments."""
+    """A store in a vault of 1Password, or in the variables of one of its environments.
+
+    Example: {vault: staging, auth: {serviceAccountSecretRef: {name: onepassword-login, key: token}}}
+    """
 
     auth: OnePasswordSDKAuth
+    """Who the store is to 1Password."""
     vault: str = ""
-    """Name or ID, without `op://`."""
+    """Name or ID of a vault that the service account may use, without `op://`. Example: staging"""
     environment: str = ""
-    """The ID of an environment; read only."""
+    """The ID of an environment, in place of a vault; it is read only. Example: kx7vbl2nrtqzjw5m3hcy4fgp6e"""
     integration_info: IntegrationInfo | None = None
+    """How the calls are called in 1Password's reports."""
     cache: CacheConfig | None = None
-    """The cache; enabled if the field is present, even if empty."""
+    """Keeps what was read; enabled if the field is present, even if empty."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (at_most_one("vault", "environment"),)
 

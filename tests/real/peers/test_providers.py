@@ -41,6 +41,7 @@ from tests.suites.providers.test_infisical import InfisicalHarness
 from tests.suites.providers.test_keepersecurity import KeeperHarness, TitledHarness
 from tests.suites.providers.test_ngrok import NgrokHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
+from tests.suites.providers.test_onepasswordsdk import OnePasswordSdkHarness
 from tests.suites.providers.test_oracle import OracleHarness
 from tests.suites.providers.test_passbolt import PassboltHarness
 from tests.suites.providers.test_passworddepot import DepotHarness
@@ -68,6 +69,7 @@ from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.keeper.server import Keeper
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onepassword.server import Connect
+from tests.support.servers.onepassword_service.server import OnePassword
 from tests.support.servers.oracle.server import Oracle
 from tests.support.servers.passbolt.server import Passbolt
 from tests.support.servers.passworddepot.server import PasswordDepot
@@ -193,6 +195,24 @@ OCI: Final = (
 
 KEEPER: Final = "keeper.example.com"
 
+REFERENCES: Final = "the operator wants a reference in place of a property"
+
+ONE_PROXY: Final = "our SDK takes the proxy that it found first in this process"
+
+
+class _Read(OnePasswordSdkHarness):
+    """The operator reads what a reference leads to."""
+
+    lacks: Mapping[Ability, str] = {**OnePasswordSdkHarness.lacks, Ability.PUSH: ONE_PROXY}
+
+    def key(self, name: str) -> str:
+        return name if name == "db" else f"{name}/password"
+
+
+class _Pushed(OnePasswordSdkHarness):
+    lacks: Mapping[Ability, str] = {**OnePasswordSdkHarness.lacks, Ability.READ: ONE_PROXY}
+
+
 IGNORED: Final = "the operator ignores the property"
 
 NO_MAP: Final = "the operator's provider has no maps"
@@ -248,6 +268,14 @@ PEERS: Final = {
     "keepersecurity pushes": Peer(Keeper, _Fields, tls=True, host=KEEPER),
     "ngrok": Peer(Ngrok, NgrokHarness),
     "onepassword": Peer(lambda: Connect("staging", "shared"), OnePasswordHarness, {"absent": ABSENT}),
+    "onepasswordSDK": Peer(
+        OnePassword,
+        _Read,
+        {"absent": ABSENT, "property": REFERENCES, "find": NO_FIND},
+        tls=True,
+        host="shop.1password.com",
+    ),
+    "onepasswordSDK pushes": Peer(OnePassword, _Pushed, tls=True, host="shop.1password.com"),
     "passbolt": Peer(Passbolt, PassboltHarness, {"probe": NO_PROBE}, tls=True),
     "passworddepot": Peer(PasswordDepot, _Depot, {}, asks="pass", tls=True, port=8714),
     "previder": Peer(Previder, PreviderHarness, {"absent": EMPTY, "find": NO_FIND}),
@@ -319,8 +347,9 @@ async def harness(
             monkeypatch.setenv(name, f"127.0.0.1:{server.port}")
         if peer.host:
             monkeypatch.setenv("HTTPS_PROXY", proxy.url)
-        if isinstance(server, Keeper):
+        if isinstance(server, Keeper | OnePassword):
             server.url = f"https://{peer.host}"
+        if isinstance(server, Keeper):
             monkeypatch.setenv("KEEPER_SERVER_PUBLIC_KEY", server.public_key)
         yield peer.harness(server), peer
 

@@ -22,6 +22,8 @@ from tests.support.servers.github.server import Github
 from tests.support.servers.keeper.server import Keeper, uid_of
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onboardbase.server import Onboardbase
+from tests.support.servers.onepassword_service.server import OnePassword
+from tests.support.servers.onepassword_service.trust import trusted
 from tests.support.servers.oracle.server import Oracle
 from tests.support.servers.ovh.server import Ovh
 from tests.support.servers.passbolt.server import ACCOUNT, PASSPHRASE, Passbolt
@@ -296,6 +298,19 @@ def _reached(server: Keeper, uid: str) -> str:
     return server.configuration().decode()
 
 
+def onepasswordsdk() -> Guide:
+    server = OnePassword()
+    server.add("database", **{"username": "ada", "password": "correct horse", "Extra/token": "t-0"})
+    server.add("cache", url="redis://cache.internal")
+    return Guide(
+        server,
+        lambda: {"ops_eyJzaWduSW5BZGRyZXNzIjoi...": server.account_token},
+        lambda: (server.fields("issued"), server.tags("issued")),
+        ([{"token": "t-1"}], ["shop"]),
+        tls=True,
+    )
+
+
 def passbolt() -> Guide:
     server = Passbolt()
     server.add("databa", "correct horse", username="ada")
@@ -326,6 +341,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
     "keepersecurity": keepersecurity,
     "ngrok": ngrok,
     "onboardbase": onboardbase,
+    "onepasswordsdk": onepasswordsdk,
     "oracle": oracle,
     "ovh": ovh,
     "passbolt": passbolt,
@@ -343,7 +359,10 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
 async def test_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str) -> None:
     monkeypatch.setattr(trust.extended, "context", None)
     guide = GUIDES[page]()
-    async with running(guide.server, AUTHORITY.server(tmp_path) if guide.tls else None):
+    certified = AUTHORITY.server(tmp_path) if guide.tls else None
+    if isinstance(guide.server, OnePassword):
+        certified = trusted(monkeypatch)  # its SDK reads this once
+    async with running(guide.server, certified):
         monkeypatch.setenv("ALIBABA_CLOUD_KMS_ENDPOINT", guide.server.url)
         monkeypatch.setenv("OCI_VAULTS_ENDPOINT", guide.server.url)
         monkeypatch.setenv("VOLCENGINE_ENDPOINT", guide.server.url)

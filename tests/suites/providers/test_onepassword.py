@@ -34,7 +34,7 @@ class OnePasswordHarness(RestHarness[Connect]):
         for entry in entries:
             title, _, label = entry.key.partition("/")
             tags = [tag for tag, value in entry.tags.items() if value != "b"]
-            self.server.add(title, tags=tags, **_fields(entry, title, label))
+            self.server.add(title, tags=tags, **fields_of(entry, title, label))
 
     async def stored(self, key: str) -> bytes | None:
         for item in self.server.items.values():
@@ -44,7 +44,8 @@ class OnePasswordHarness(RestHarness[Connect]):
         return None
 
 
-def _fields(entry: Entry, title: str, label: str) -> dict[str, str]:
+def fields_of(entry: Entry, title: str, label: str) -> dict[str, str]:
+    """What stands in an item for an entry."""
     text = entry.value.decode()
     if text.startswith("{"):
         return {name: _text(value) for name, value in json.loads(text).items()}
