@@ -42,6 +42,7 @@ LIMITED: Final[list[tuple[str, Document, str]]] = [
     ("gitlab", GITLAB, ""),
     ("infisical", INFISICAL, ""),
     ("keepersecurity", {"authRef": LOGIN, "folderID": "f"}, ""),
+    ("onepasswordSDK", {"vault": "v", "auth": {"serviceAccountSecretRef": LOGIN}}, ""),
 ]
 
 
