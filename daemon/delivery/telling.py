@@ -14,6 +14,7 @@ from syncret.daemon.delivery.commands import run_command
 from syncret.daemon.delivery.local_requests import RequestFailed, request
 from syncret.daemon.delivery.processes.finding import (
     Ambiguous,
+    Hidden,
     NoSuchProcess,
     is_container,
     process_of_container,
@@ -24,6 +25,7 @@ from syncret.daemon.delivery.trusted import check_trusted, read_trusted
 from syncret.daemon.delivery.units import Told, Units
 
 _LONGEST_PID: Final = 32
+_TO_SIGNAL: Final = "name its unit, or install deliver-as-root.conf as a drop-in of syncret.service"
 _LONGEST_ID: Final = 128
 _INIT: Final = 1
 
@@ -92,9 +94,11 @@ def _signal(wanted: DeliverySignal) -> Told:
         return Told(outcome=Outcome.NOT_RUNNING, message=str(error))
     except (Ambiguous, _Unfit) as error:
         return Told(outcome=Outcome.FAILED, message=str(error))
+    except Hidden as error:
+        return Told(outcome=Outcome.NOT_ASKED, message=f"{error} ({_TO_SIGNAL})")
     except PermissionError:
-        hint = "install deliver-as-root.conf as a drop-in of syncret.service"
-        return Told(outcome=Outcome.NOT_ASKED, message=f"{_name_of(wanted)} runs as another user ({hint})")
+        said = f"{_name_of(wanted)} runs as another user ({_TO_SIGNAL})"
+        return Told(outcome=Outcome.NOT_ASKED, message=said)
     return Told(outcome=Outcome.DONE)
 
 

@@ -25,6 +25,10 @@ class Ambiguous(Exception):
     """Several processes are meant, none of which comes from another."""
 
 
+class Hidden(Exception):
+    """It may run: the processes of other users cannot be seen here, as in the shipped unit."""
+
+
 def is_container(name: str) -> bool:
     """Whether it can be the ID of a container."""
     return _CONTAINER(name) is not None
@@ -38,7 +42,7 @@ def processes_of_program(program: str) -> list[int]:
 def process_of_program(program: str) -> int:
     """The topmost process of a program: the one that its other processes come from.
 
-    Raises NoSuchProcess and Ambiguous.
+    Raises NoSuchProcess, Hidden and Ambiguous.
     """
     return _topmost(lambda entry: _is_of(program, entry), program)
 
@@ -69,6 +73,8 @@ def signal_process(find: Callable[[], int], number: signal.Signals) -> None:
 def _topmost(is_meant: Callable[[Path], bool], what: str) -> int:
     found = _found(is_meant)
     roots = [pid for pid, parent in found.items() if parent not in found]
+    if not roots and not (_PROC / str(_INIT)).exists():  # root's, and always there
+        raise Hidden(f"{what} is not among the processes that the daemon can see")
     if not roots:
         raise NoSuchProcess(f"{what} is not running")
     if len(roots) > 1:

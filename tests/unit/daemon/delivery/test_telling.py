@@ -172,6 +172,16 @@ async def test_who_does_not_run_is_not_told(tmp_path: Path) -> None:
     assert (await told(signal=nobody)).outcome is Outcome.NOT_RUNNING
 
 
+async def test_who_may_run_unseen_is_not_taken_for_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ProtectProc=invisible of the shipped unit shows the processes of the daemon alone."""
+    monkeypatch.setattr(finding, "_PROC", tmp_path)
+    result = await told(signal={"signal": "SIGHUP", "process": "/usr/sbin/haproxy"})
+    assert result.outcome is Outcome.NOT_ASKED
+    assert "/usr/sbin/haproxy is not among the processes that the daemon can see (name" in result.message
+
+
 @pytest.fixture
 def titled() -> Generator["Popen[bytes]", None, None]:
     """A process that calls itself a sentence, as nginx does."""
