@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import pytest
 
-from syncret.config.meta import Document, member
+from syncret.config.fields import Json
+from syncret.config.meta import Document, is_object, member
 from syncret.providers.testing import Ability, Entry
 from tests.real.e2e.process import daemon, until
 from tests.suites.providers.managers import managed
@@ -73,13 +74,12 @@ def _documents(name: str, store: RestHarness[Any]) -> tuple[Document, Document, 
     )
 
 
-def _renamed(spec: Any, login: str) -> Any:  # noqa: ANN401  # JSON
+def _renamed(spec: Json, login: str) -> Json:
     """The spec with its selectors of the Secret `login` leading to one of another name."""
-    if isinstance(spec, dict):
-        held: dict[str, Any] = spec
+    if is_object(spec):
         return {
             key: login if (key, value) == ("name", "login") else _renamed(value, login)
-            for key, value in held.items()
+            for key, value in spec.items()
         }
     return spec
 

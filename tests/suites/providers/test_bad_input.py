@@ -9,11 +9,11 @@ from aiohttp import web
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.daemon.one_pass import SyncResult
+from tests.suites.providers.bad_answers import CANARY
 from tests.support.passes import external, login, passed, ready, store
 from tests.support.served import all_to, served
 from tests.support.tls import Authority
 
-CANARY = "canary-4e1b"
 TOKEN = "canary-token-77d0"
 KEY = f"{CANARY[:6]}-key"
 

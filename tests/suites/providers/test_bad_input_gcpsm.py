@@ -9,12 +9,11 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.daemon.one_pass import SyncResult
+from tests.suites.providers.bad_answers import CANARY, missing_page, page
 from tests.support.passes import external, login, passed, ready, store
 from tests.support.servers.google.secrets import Secret
 from tests.support.servers.google.server import Google, google
 from tests.support.servers.google.variables import variables
-
-CANARY = "canary-4e1b"
 
 
 @pytest.fixture
@@ -45,14 +44,6 @@ async def synced(cloud: Google, folder: Path, key: bytes, **spec: Json) -> SyncR
 
 def message_of(result: SyncResult, kind: str) -> str:
     return " ".join(text for ref, text in result.failures.items() if ref.kind == kind)
-
-
-def page(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text=f"<html>{CANARY}", content_type="text/html")
-
-
-def missing_page(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text=f"<html>{CANARY}", content_type="text/html", status=404)
 
 
 def unknown_token(_request: web.Request) -> web.StreamResponse:

@@ -10,7 +10,8 @@ import pytest
 from syncret.config.fields import Json
 from syncret.daemon.one_pass import SyncResult
 from syncret.providers.kit.http import tls
-from tests.suites.providers.test_bad_input import CANARY, TOKEN, message_of, synced
+from tests.suites.providers.bad_answers import CANARY
+from tests.suites.providers.test_bad_input import TOKEN, message_of, synced
 from tests.support.passes import ready
 from tests.support.servers.cloudru.server import PROJECT, CloudRu
 from tests.support.servers.grpc import GrpcServer, Refused, grpc_running

@@ -8,7 +8,8 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.daemon.one_pass import SyncResult
-from tests.suites.providers.test_bad_input import CANARY, TOKEN, message_of, synced
+from tests.suites.providers.bad_answers import CANARY, binary, huge, missing_page, page
+from tests.suites.providers.test_bad_input import TOKEN, message_of, synced
 from tests.support.passes import ready
 from tests.support.servers.ibm.errors import IbmError
 from tests.support.servers.ibm.server import Ibm, ibm
@@ -38,28 +39,12 @@ async def read(
     return result
 
 
-def page(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text=f"<html>{CANARY}", content_type="text/html")
-
-
-def missing_page(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text=f"<html>{CANARY}", content_type="text/html", status=404)
-
-
-def binary(_request: web.Request) -> web.StreamResponse:
-    return web.Response(body=b"\x00\xff" + CANARY.encode(), content_type="application/json")
-
-
 def unknown_token(_request: web.Request) -> web.StreamResponse:
     return IbmError("unauthorized", CANARY).response()
 
 
 def too_many(_request: web.Request) -> web.StreamResponse:
     return IbmError("too_many_requests", CANARY).response()
-
-
-def huge(_request: web.Request) -> web.StreamResponse:
-    return web.json_response({"secret_type": "kv", "data": {"a": CANARY * 10**6}})
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ from syncret.config.meta import Document
 from syncret.daemon.one_pass import SyncResult
 from syncret.providers.contract import Prober
 from syncret.providers.testing import Ability, Entry
+from tests.suites.providers import bad_answers
+from tests.suites.providers.bad_answers import CANARY
 from tests.suites.providers.managers import MANAGERS, managed
 from tests.suites.providers.rest_harness import RestHarness
-from tests.suites.providers.test_bad_input import CANARY
 from tests.support.passes import external, passed, ready, store
 
 Store: TypeAlias = RestHarness[Any]
@@ -151,56 +152,22 @@ def is_ready(harness: Store, result: SyncResult, name: str = "") -> bool:
     return ready(result, kind, name)[0] == "True"
 
 
-def _page(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text=f"<html>{CANARY}", content_type="text/html")
-
-
-def _missing_page(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text=f"<html>{CANARY}", content_type="text/html", status=404)
-
-
-def _binary(_request: web.Request) -> web.StreamResponse:
-    return web.Response(body=b"\x00\xff" + CANARY.encode(), content_type="application/json")
-
-
-def _no_utf_8(_request: web.Request) -> web.StreamResponse:
-    return web.Response(body=b'{"a": "\xff' + CANARY.encode() + b'"}', content_type="application/json")
-
-
-def _other(_request: web.Request) -> web.StreamResponse:
-    return web.json_response({"a": [CANARY, {"b": CANARY}]})
-
-
-def _huge(_request: web.Request) -> web.StreamResponse:
-    return web.json_response({"a": CANARY * 10**6})
-
-
-def _elsewhere(_request: web.Request) -> web.StreamResponse:
-    return web.Response(status=302, headers={"Location": "http://127.0.0.2:1/login"})
-
-
-def _too_many(_request: web.Request) -> web.StreamResponse:
-    return web.json_response({"message": CANARY, "status": 429}, status=429)
-
-
-def _broken(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text=CANARY, status=500)
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        pytest.param(_page, "the answer is HTML, not JSON", id="HTML"),
-        pytest.param(_missing_page, "HTTP 404", id="a page that is missing"),
-        pytest.param(_binary, "the answer is not JSON", id="binary"),
-        pytest.param(_no_utf_8, f"the answer is not JSON|{SHAPE}", id="no UTF-8"),
-        pytest.param(_other, SHAPE, id="JSON of another API"),
-        pytest.param(_huge, "larger than", id="10 MB"),
+        pytest.param(bad_answers.page, "the answer is HTML, not JSON", id="HTML"),
+        pytest.param(bad_answers.missing_page, "HTTP 404", id="a page that is missing"),
+        pytest.param(bad_answers.binary, "the answer is not JSON", id="binary"),
+        pytest.param(bad_answers.no_utf_8, f"the answer is not JSON|{SHAPE}", id="no UTF-8"),
+        pytest.param(bad_answers.of_another_api, SHAPE, id="JSON of another API"),
+        pytest.param(bad_answers.huge, "larger than", id="10 MB"),
         pytest.param(
-            _elsewhere, "receive the credentials|read the credentials", id="a redirect to another host"
+            bad_answers.elsewhere,
+            "(receive|read) the credentials",
+            id="a redirect to another host",
         ),
-        pytest.param(_too_many, "syncret.dev/requests-per-second", id="throttled"),
-        pytest.param(_broken, "HTTP 500|the SDK server refuses", id="broken"),
+        pytest.param(bad_answers.too_many, "syncret.dev/requests-per-second", id="throttled"),
+        pytest.param(bad_answers.broken, "HTTP 500|the SDK server refuses", id="broken"),
     ],
 )
 async def test_answers(
@@ -209,7 +176,7 @@ async def test_answers(
     answer: Callable[[web.Request], web.StreamResponse],
     expected: str,
 ) -> None:
-    if manager.provider == "chef" and answer is _other:
+    if manager.provider == "chef" and answer is bad_answers.of_another_api:
         pytest.skip("every JSON object is an item")
     key = await seeded(manager)
     with manager.server.failing(answer):

@@ -9,25 +9,14 @@ from syncret.config.errors import ConfigError
 from syncret.daemon.cli.main import main
 from syncret.daemon.cli.parser.arguments import parser
 from syncret.daemon.cli.settings import settings_of_daemon
-
-MANIFESTS = """\
-apiVersion: external-secrets.io/v1
-kind: SecretStore
-metadata: {name: demo}
-spec: {provider: {fake: {data: [{key: a, value: b}]}}}
----
-apiVersion: external-secrets.io/v1
-kind: ExternalSecret
-metadata: {name: app}
-spec: {secretStoreRef: {name: demo}, data: [{secretKey: k, remoteRef: {key: a}}]}
-"""
+from tests.support.manifests import SYNCED
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with manifests."""
     (tmp_path / "manifests").mkdir()
-    (tmp_path / "manifests" / "app.yaml").write_text(MANIFESTS)
+    (tmp_path / "manifests" / "app.yaml").write_text(SYNCED)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from syncret.daemon.cli.main import main
+from tests.support.manifests import SYNCED
 
 MANIFEST = """\
 apiVersion: external-secrets.io/v1
@@ -14,18 +15,6 @@ metadata: {name: demo}
 spec:
   refreshIntervall: 5
   provider: {fake: {data: []}}
-"""
-
-SYNCED = """\
-apiVersion: external-secrets.io/v1
-kind: SecretStore
-metadata: {name: demo}
-spec: {provider: {fake: {data: [{key: a, value: b}]}}}
----
-apiVersion: external-secrets.io/v1
-kind: ExternalSecret
-metadata: {name: app}
-spec: {secretStoreRef: {name: demo}, data: [{secretKey: k, remoteRef: {key: a}}]}
 """
 
 
