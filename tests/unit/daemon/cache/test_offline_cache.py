@@ -289,6 +289,17 @@ async def test_a_new_key_takes_over_from_the_old_one(disk: Disk) -> None:
         disk.file()
 
 
+async def test_what_is_damaged_does_not_keep_the_rest_from_a_new_key(disk: Disk) -> None:
+    async with disk.opened() as cache:
+        keep(cache)
+        cache.keep_read(STORE, "need", b"value", HOUR)
+    execute(disk.path, "UPDATE records SET box = zeroblob(20) WHERE kind = 'read'")
+    disk.keys = Keys(os.urandom(32), disk.keys.current)
+    async with disk.opened() as cache:
+        assert cache.output(REF) is not None
+        assert (cache.stats().entries, cache.stats().rejected) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [
