@@ -166,20 +166,20 @@ class HostTargets:
         self._each(discard)
 
     def discard_mount_points(self) -> None:
-        """After a check of a first set that failed: remove what was made to show it."""
+        """After a check of a first set that failed: remove what was made to show it, and nothing older."""
 
         def discard(target: Opened) -> None:
-            if isinstance(target, FolderTarget):
+            if not isinstance(target, LinksTarget):
                 target.discard_mount_point()
 
-        self._each(discard)
+        self._each(discard, [each for each in self._wanted if not each.adopt])
 
     def discard_previous(self) -> None:
         """Remove what was live before."""
         self._each(lambda target: target.discard_previous())
 
-    def _each(self, work: Callable[[Opened], None]) -> None:
-        for each in self._wanted:
+    def _each(self, work: Callable[[Opened], None], wanted: Sequence[WantedTarget] | None = None) -> None:
+        for each in self._wanted if wanted is None else wanted:
             try:
                 with self._opened(each, make=False) as target:
                     work(target)

@@ -132,6 +132,11 @@ class FileTarget(Swapped):
         found = read_file(self._place.folder, self._place.name)
         return found is not None and found[1] == content and self._look.is_on(found[0], self._look.mode)
 
+    def discard_mount_point(self) -> None:
+        """Remove the empty file that systemd makes for a check unit where nothing is live yet."""
+        if self.live() == b"":
+            remove_ours(self._place, self._place.name)
+
     def stage(self, content: bytes, *, ours: bool) -> Identity:
         """Write the file beside the live one. `ours`: what is there may be replaced."""
         place = self._place

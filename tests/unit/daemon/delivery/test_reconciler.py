@@ -125,6 +125,22 @@ async def test_the_folder_that_systemd_makes_for_a_check_unit_is_no_obstacle(wor
         assert world.files() == {"crt": "1"}
 
 
+@pytest.mark.parametrize("adopt", [False, True])
+async def test_the_file_that_systemd_makes_for_a_check_unit_goes_again(world: World, *, adopt: bool) -> None:
+    """A program that found it would start with an empty password. What is adopted was there before."""
+    path = world.srv / "password"
+    target = {"file": {"path": str(path), "key": "crt", "adopt": adopt}}
+    world.write(secret(crt="bad"), delivery(check={"unit": "check.service"}, to=[target]))
+    world.units.check = Outcome.FAILED
+    world.units.when_started = path.touch
+    async with world.running():
+        assert world.ready() == ("False", "CheckFailed")
+        assert path.exists() is adopt
+        world.units.check = Outcome.DONE
+        await world.apply(secret(crt="1"))
+        assert path.read_text() == "1"
+
+
 @pytest.mark.parametrize("on_failure", ["rollback", "keep"])
 async def test_a_reload_that_fails_brings_the_old_set_back_unless_it_is_to_stay(
     world: World, on_failure: str
