@@ -110,7 +110,7 @@ MANAGERS: Final[Mapping[str, Manager]] = {
     "doppler": Manager(Doppler, DopplerHarness),
     "dvls": Manager(Dvls, DvlsHarness),
     "fortanix": Manager(Fortanix, FortanixHarness),
-    "github": Manager(Github, GithubHarness),
+    "github": Manager(Github, GithubHarness, keeps_time=True),
     "gitlab": Manager(Gitlab, GitlabHarness),
     "infisical": Manager(Infisical, InfisicalHarness),
     "ngrok": Manager(Ngrok, NgrokHarness),

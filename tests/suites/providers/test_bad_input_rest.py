@@ -58,7 +58,10 @@ ELSEWHERE: Final[Mapping[str, tuple[Mapping[str, Json], str]]] = {
 }
 """A place that does not exist, and what is said of it. Others have none but what is part of a key."""
 
-SIGNED: Final = ("alibaba", "chef", "oracle", "volcengine", "yandexcertificatemanager", "yandexlockbox")
+SIGNED: Final = (
+    *("alibaba", "chef", "github", "oracle", "volcengine"),
+    *("yandexcertificatemanager", "yandexlockbox"),
+)
 """Whose requests or logins are good for minutes."""
 
 FIELDS: Final = (

@@ -4,7 +4,7 @@ https://docs.github.com/en/rest/actions/secrets, https://docs.github.com/en/rest
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from aiohttp import web
@@ -26,8 +26,10 @@ class Github(RestServer):
 
     base = "/api/v3"
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] | None = None) -> None:
+        """Without a clock it takes a login of any time."""
         super().__init__()
+        self._now = now
         self.app_key = "github-1"
         self.sealing = X25519PrivateKey.from_private_bytes(bytes(range(32)))
         self.secrets: dict[tuple[str, str], dict[str, Any]] = {}
@@ -68,6 +70,8 @@ class Github(RestServer):
             claims = claims_of(token, lambda _name: private_key(self.app_key).public_key())
         except BadToken:
             raise self.refusal(401, "A JSON web token could not be decoded") from None
+        if self._now is not None and not claims["iat"] <= self._now() < claims["exp"]:
+            raise self.refusal(401, "'Expiration time' claim ('exp') must be a numeric value in the future")
         if request.match_info["id"] != "7891011" or claims["iss"] != "123456":
             raise self.refusal(404, "")
         document = {"token": self.token, "expires_at": "2033-01-01T00:00:00Z"}
