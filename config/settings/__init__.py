@@ -98,6 +98,12 @@ class Settings(Group, frozen=True):
     report_status: bool = False
     """Whether a sidecar in a cluster writes the status of ExternalSecrets and SecretStores to the API server;
     a controller may write it, too."""
+    deliveries_from_api: bool = False
+    """Whether a sidecar in a cluster carries out the Deliveries of its namespace, too; it needs the right to
+    watch them."""
+    commands_from_api: bool = False
+    """Whether Deliveries of the API server may run programs and tell processes, with `deliveriesFromApi`:
+    whoever can write one then runs what they like in the sidecar."""
     leader_election: LeaderElection = LeaderElection()
     observe: bool = False
     """In a cluster: read everything, write nothing, and say what would be written. Beside a running ESO it

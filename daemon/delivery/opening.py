@@ -59,6 +59,7 @@ def _reconciler(
         once=once,
         dry=dry,
         in_container=in_container(),
+        trusts_api=settings.kubernetes and settings.commands_from_api,
         took_step=took_step or ignore_step,
         offers=offers,
         outputs=_outputs(settings, dry=dry),

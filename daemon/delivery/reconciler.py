@@ -68,6 +68,8 @@ class OnHost(Struct, frozen=True, kw_only=True):
     """Whether this is a container: a volume of the pod is safe, and what is mounted read-only, too."""
     took_step: StepListener = ignore_step
     """Hears of each step of a delivery."""
+    trusts_api: bool = False
+    """Whether a Delivery that comes from an API server may run and tell something."""
     offers: Offers | None = None
     """What units may ask for; None: there is no socket for that."""
     outputs: str = ""
@@ -341,7 +343,7 @@ class DeliveryReconciler:
             raise Refused(f"{path}: also delivered by {other.kind}/{other.name}", "one path, one Delivery")
         manifest = self._context.home.manifest_of(ref)
         file, host = None if manifest is None else manifest.file, self._host
-        check_author(spec, file, host.bound, in_container=host.in_container)
+        check_author(spec, file, host.bound, in_container=host.in_container, trusts_api=host.trusts_api)
         if not self._host.dry:  # whoever plans has other rights
             check_rights(spec.check)
 

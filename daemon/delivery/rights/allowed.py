@@ -27,12 +27,17 @@ def check_places(spec: DeliverySpec, reserved: Collection[str]) -> None:
 
 
 def check_author(
-    spec: DeliverySpec, manifest: str | None, bound: Collection[BoundFolder], *, in_container: bool
+    spec: DeliverySpec,
+    manifest: str | None,
+    bound: Collection[BoundFolder],
+    *,
+    in_container: bool,
+    trusts_api: bool = False,
 ) -> None:
     """Raise Refused unless whoever can write the manifest, a file, may have what it asks for.
 
     In a bound folder that is what the settings say. Elsewhere it is everything, but for commands nobody but
-    root and the daemon may be able to write the file.
+    root and the daemon may be able to write the file. What an API server has is in none.
     """
     folder = None if manifest is None else bounds_of(manifest, bound)
     if folder is not None:
@@ -42,9 +47,10 @@ def check_author(
         return
     if manifest is None and bound:
         raise Refused("no file of this host defines the Delivery", "write a manifest")
-    for field in commands_of(spec):
+    for field in () if manifest is None and trusts_api else commands_of(spec):
         if manifest is None:
-            raise Refused(f"{field}: not run: no file of this host defines the Delivery", "write a manifest")
+            hint = "write a manifest; for an object of the API server there is the setting commandsFromApi"
+            raise Refused(f"{field}: not run: no file of this host defines the Delivery", hint)
         try:
             check_manifest(manifest, in_container=in_container)
         except Refused as error:

@@ -70,7 +70,7 @@ class KubernetesHome:
         self._kube = kube
         self._scope = scope
         self._resources = Resources(api, catalog)
-        names = Kinds(catalog).names() if scope.chosen is None else scope.chosen
+        names = [*Kinds(catalog).names(), *scope.also] if scope.chosen is None else scope.chosen
         self._kinds = tuple(name for name in names if scope.chosen or scope.has(name))
         self._intact: dict[ObjectRef, str] = {}
         self._present: set[ObjectRef] = set()

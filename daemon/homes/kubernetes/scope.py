@@ -27,7 +27,8 @@ class Scope(NamedTuple):
     """Kinds that are not."""
     selector: str = ""
     """The labels of the ExternalSecrets that are; empty: any."""
-
+    also: Collection[GroupKind] = ()
+    """Kinds of hosts that are watched, too."""
     exporting: Collection[str] = ()
     """The API groups of other operators whose resources may have exports: all of their kinds are watched."""
     chosen: Mapping[GroupKind, Selected] | None = None

@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from syncret.config.resources.kinds import Kinds
+from syncret.config.resources.kinds import DELIVERY, Kinds
 from syncret.config.settings import Settings
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.homes.contract import Home, HomeProblem
@@ -36,15 +36,22 @@ async def sidecar_home(
         upstream.on_problems()
 
     others = {kind.kind for kind in Kinds(registry).names() if kind not in KINDS}
+    also = (DELIVERY.group_kind,) if settings.deliveries_from_api else ()
     api = cluster_home(
         own_access(settings.kubeconfig, settings.context, os.environ),
         catalog=registry,
-        scope=Scope(settings.namespace, others, settings.selector),
+        scope=Scope(settings.namespace, others, settings.selector, also),
         on_problems=problems_changed,
         stats=stats,
     )
     async with api as cluster:
-        upstream = Upstream(cluster, registry, every=settings.rescan_interval, reports=settings.report_status)
+        upstream = Upstream(
+            cluster,
+            registry,
+            kinds=(*KINDS, *also),
+            every=settings.rescan_interval,
+            reports=settings.report_status,
+        )
         home = host_home(
             settings,
             registry,

@@ -11,7 +11,7 @@ from typing import Final
 
 from syncret.config.catalog import Catalog
 from syncret.config.errors import Problem
-from syncret.config.meta import ObjectRef, member
+from syncret.config.meta import GroupKind, ObjectRef, member
 from syncret.config.resources.kinds import EXTERNAL_SECRET, SECRET_STORE
 from syncret.config.schema.admission import Admission
 from syncret.daemon.homes.contract import (
@@ -34,7 +34,7 @@ from syncret.daemon.homes.sidecar.status_reports import StatusReports
 from syncret.providers.contract import IssuedToken
 
 KINDS: Final = (EXTERNAL_SECRET.group_kind, SECRET_STORE.group_kind)
-"""What is taken from the other home; anything else there is not followed."""
+"""What is taken from the other home, and Deliveries if that is asked for; anything else is not followed."""
 
 FIRST_START: Final = 30.0
 """Seconds within which the objects must have been read when nothing is known of them yet."""
@@ -46,12 +46,22 @@ RESTART: Final = 5.0
 class Upstream:
     """Opens sources on another home, which has to be followed and closed by the caller."""
 
-    def __init__(self, home: Home, catalog: Catalog, *, every: float, reports: bool) -> None:
-        """`every` so many seconds it is looked whether what was referred to has changed.
+    def __init__(
+        self,
+        home: Home,
+        catalog: Catalog,
+        *,
+        kinds: Collection[GroupKind] = KINDS,
+        every: float,
+        reports: bool,
+    ) -> None:
+        """What is wanted is of these kinds. `every` so many seconds it is looked whether what they refer to
+        has changed.
 
         `reports`: statuses are written there, too.
         """
         self.home = home
+        self.kinds = kinds
         self.admission = Admission(catalog)
         self.every = every
         self.reports = reports
@@ -70,7 +80,7 @@ class UpstreamSource:
         upstream.on_problems = parts.on_looked
         self._upstream = upstream
         self._parts = parts
-        self._unread = set(KINDS)
+        self._unread = set(upstream.kinds)
         """Kinds that are not listed, or cannot be watched now: absence means nothing."""
         self._lost = False
         """Whether one of them cannot be watched."""
@@ -189,7 +199,7 @@ class UpstreamSource:
                 self._changed.set()
 
     def _take(self, event: WatchEvent) -> None:
-        if event.group_kind not in KINDS:
+        if event.group_kind not in self._upstream.kinds:
             return
         match event.type, event.object:
             case WatchEventType.LISTED, _:

@@ -39,12 +39,14 @@ class Cluster:
             "events": "/api/v1",
             "passwords": "/apis/generators.external-secrets.io/v1alpha1",
             "pushsecrets": "/apis/external-secrets.io/v1alpha1",
+            "deliveries": "/apis/syncret.dev/v1alpha1",
         }.get(kind, "/apis/external-secrets.io/v1")
         return f"{group}/namespaces/{self.namespace}/{kind}{f'/{name}' if name else ''}"
 
     def create(self, kind: str, name: str, spec: Document, **metadata: object) -> None:
         version, _, _ = self.path(kind).removeprefix("/apis/").partition("/namespaces/")
         kinds = {"externalsecrets": "ExternalSecret", "secretstores": "SecretStore", "passwords": "Password"}
+        kinds["deliveries"] = "Delivery"
         document = {
             "apiVersion": version,
             "kind": kinds[kind],

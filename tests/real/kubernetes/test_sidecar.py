@@ -7,10 +7,12 @@ import pytest
 
 from syncret.config.manifests.loader import load_bytes
 from syncret.config.meta import Document, member
+from syncret.config.resources.kinds import DELIVERY
 from tests.real.e2e.process import daemon, faces, files, syncret
 from tests.real.kubernetes.test_engine import Cluster
 from tests.suites.docs.pages import ROOT, blocks
 from tests.support.relay import relay
+from tests.support.servers.kube.crds import install_kinds
 from tests.support.servers.kube.running import KubeApi, Request
 from tests.support.servers.small_vault import small_vault
 
@@ -26,6 +28,10 @@ STATUSES = {
     "resources": ["externalsecrets/status", "secretstores/status"],
     "verbs": ["patch"],
 }
+
+
+DELIVERIES = {"apiGroups": ["syncret.dev"], "resources": ["deliveries"], "verbs": READ}
+OF_DELIVERIES = {"apiGroups": ["syncret.dev"], "resources": ["deliveries/status"], "verbs": ["patch"]}
 
 
 def shown(title: str) -> list[Document]:
@@ -177,6 +183,44 @@ def test_a_rotated_credential_is_used(tmp_path: Path, api: KubeApi, namespace: s
             process.until(lambda: (out / namespace / "e" / "a").read_text() != value, "read with it")
             assert process.stop() == 0
     sidecar.check()
+
+
+def test_deliveries_of_the_namespace_are_carried_out_and_run_nothing(
+    tmp_path: Path, api: KubeApi, namespace: str
+) -> None:
+    install_kinds(api, (DELIVERY,))
+    cluster, out, place = Cluster(api, namespace), tmp_path / "out", tmp_path / "delivered"
+    sidecar = Sidecar(api, namespace, tmp_path, *rules(), DELIVERIES)
+    cluster.store(k="one")
+    cluster.sync("e")
+    to = [{"directory": {"path": str(place / "files"), "layout": "links"}}]
+    place.mkdir(mode=0o755)
+    cluster.create("deliveries", "files", {"sources": [{"secret": "e"}], "to": to})
+    reload = {"exec": ["/usr/bin/touch", str(place / "ran")]}
+    other = [{"directory": {"path": str(place / "other")}}]
+    cluster.create("deliveries", "runs", {"sources": [{"secret": "e"}], "to": other, "reload": reload})
+    flags = sidecar.flags("--output-dir", str(out), "--set", "deliveriesFromApi=true")
+    with daemon(tmp_path, None, *flags) as process:
+        process.until(lambda: (place / "files" / "a").read_text() == "one", "what is delivered")
+        process.said("spec.reload: not run: no file of this host defines the Delivery")
+        assert not (place / "other").exists()
+        cluster.api.request("DELETE", cluster.path("deliveries", "runs"))
+        assert (cluster.get("deliveries", "files") or {}).get("status") is None
+        assert process.stop() == 0
+    sidecar.check()
+    reporting = Sidecar(api, namespace, tmp_path, *rules(), STATUSES, DELIVERIES, OF_DELIVERIES)
+    allowed = ("--set", "commandsFromApi=true", "--set", "reportStatus=true")
+    cluster.create("deliveries", "tells", {"sources": [{"secret": "e"}], "to": other, "reload": reload})
+    more = reporting.flags("--output-dir", str(out), "--set", "deliveriesFromApi=true", *allowed)
+    with daemon(tmp_path, None, *more) as process:
+        process.until((place / "ran").exists, "the program, which is allowed now")
+
+        def ready() -> bool:
+            status = member(cluster.get("deliveries", "tells") or {}, "status")
+            return any(each["reason"] == "Delivered" for each in status.get("conditions", []))
+
+        process.until(ready, "its status")
+        assert process.stop() == 0
 
 
 def test_a_status_is_reported_where_that_is_asked_for(tmp_path: Path, api: KubeApi, namespace: str) -> None:
