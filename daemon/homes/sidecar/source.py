@@ -55,10 +55,10 @@ class Upstream:
         every: float,
         reports: bool,
     ) -> None:
-        """What is wanted is of these kinds. `every` so many seconds it is looked whether what they refer to
-        has changed.
+        """What is wanted is of these kinds.
 
-        `reports`: statuses are written there, too.
+        `every` so many seconds it is looked whether what they refer to has changed. `reports`: statuses are
+        written there, too.
         """
         self.home = home
         self.kinds = kinds
