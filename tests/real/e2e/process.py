@@ -10,11 +10,13 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+from urllib.error import HTTPError
 
 from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
@@ -40,6 +42,18 @@ def until(
         if time.monotonic() > deadline:
             raise TimeoutError(f"after {seconds:g} s: still not {what}")
         time.sleep(every)
+
+
+def probed(port: int, path: str) -> bool:
+    """Whether a probe is answered with 200."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}") as answer:  # ours
+            return bool(answer.status == 200)
+    except HTTPError as error:
+        error.close()
+    except OSError:
+        pass  # it does not listen yet
+    return False
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -7,8 +7,6 @@ from collections.abc import Generator, Iterator, Sequence
 from copy import deepcopy
 from itertools import product
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import pytest
 
@@ -25,7 +23,7 @@ from syncret.daemon.install.parts import (
 from syncret.daemon.install.render import render
 from syncret.daemon.install.roles import READ
 from syncret.providers.registry import Registry
-from tests.real.e2e.process import SYNCRET, environment, free_port, until
+from tests.real.e2e.process import SYNCRET, environment, free_port, probed, until
 from tests.real.kubernetes.installed import Scenario, apply, daemon_of, installation, place
 from tests.support.servers.kube.running import KubeApi, Request
 from tests.support.waiting import until as eventually
@@ -247,14 +245,7 @@ def test_the_container_starts_and_answers_its_probes(api: KubeApi, namespace: st
 
             def answers(path: str = path) -> bool:
                 assert process.poll() is None, process.communicate()[1].decode()
-                try:
-                    with urlopen(f"http://127.0.0.1:{wanted.port}{path}") as answer:  # ours
-                        return bool(answer.status == 200)
-                except HTTPError as error:
-                    error.close()
-                except OSError:
-                    pass  # it does not listen yet
-                return False
+                return probed(wanted.port, path.removeprefix("/"))
 
             until(answers, path)
         process.terminate()

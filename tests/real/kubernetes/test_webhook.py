@@ -17,7 +17,7 @@ from syncret.config.meta import Document, member
 from syncret.daemon.admission.authority import DAY, issue, new_authority
 from syncret.daemon.admission.keeper import PUBLISHED
 from syncret.daemon.admission.rotation import Certificates, Wanted
-from tests.real.e2e.process import daemon, free_port
+from tests.real.e2e.process import daemon, free_port, probed
 from tests.support.servers.kube.running import ADMIN, KubeApi
 from tests.support.servers.kube.webhooks import refuses, registered, trusts
 
@@ -83,18 +83,6 @@ class Hook:
 
 GOOD: Document = {"data": [{"secretKey": "a", "remoteRef": {"key": "k"}}], "secretStoreRef": {"name": "s"}}
 TWICE: Document = {**GOOD, "data": [*GOOD["data"], *GOOD["data"]]}
-
-
-def probed(port: int, path: str) -> bool:
-    """Whether a probe is answered with 200."""
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}") as answer:  # ours
-            return bool(answer.status == 200)
-    except HTTPError as error:
-        error.close()
-    except OSError:
-        pass  # it does not listen yet
-    return False
 
 
 def sync(name: str) -> Document:

@@ -14,10 +14,9 @@ from syncret.daemon.install.installation import Installation
 from syncret.daemon.install.parts import Webhook
 from syncret.daemon.install.render import render
 from syncret.providers.registry import Registry
-from tests.real.e2e.process import SYNCRET, environment, free_port, until
+from tests.real.e2e.process import SYNCRET, environment, free_port, probed, until
 from tests.real.kubernetes.installed import apply, place
 from tests.real.kubernetes.test_installation import IMAGE, RIGHTS, account_with, each_right, of_the_daemon
-from tests.real.kubernetes.test_webhook import probed
 from tests.support.servers.kube import crds
 from tests.support.servers.kube.running import KubeApi
 from tests.support.servers.kube.webhooks import NAMES, trusts
