@@ -66,7 +66,7 @@ def _refused(answer: Answer, endpoint: Endpoint) -> SyncError:
     if code == "throttled":
         return Throttled(f"{doing}too many requests", retry_after=_seconds(refusal.retry_after))
     if code == "access_denied":
-        return Denied(f"{doing}permission denied", hint=endpoint.grant)
+        return Denied(f"{doing}permission denied: Keeper refuses the device", hint=endpoint.grant)
     if code == "invalid_client_version":
         return Denied(f"{doing}Keeper refuses client {VERSION}", hint="a newer release of syncret may help")
     return Malformed(f"{doing}Keeper refuses it ({code})", hint=endpoint.grant)
@@ -150,8 +150,11 @@ class Calls:
             return b""
         opened = await self.compute(partial(_opened, answer.body, key))
         if opened is None:
-            answer.decode(_Refusal)  # says what it is instead
-            raise Malformed(f"{doing}: the answer is not encrypted for this request", hint=_CHECK)
+            answer.json()  # says what it is, if it is none
+            raise Malformed(
+                f"{doing}: the answer is JSON of another shape than the API has, and not encrypted",
+                hint=_CHECK,
+            )
         return opened
 
 

@@ -16,9 +16,7 @@ from syncret.providers.keepersecurity.records import Data, File, Record
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
 
-_DEVICE: Final = (
-    "is the device still one of the application, not expired, and used from the address it is bound to?"
-)
+_DEVICE: Final = "check that the device is still one of the application, and is used from where it may be"
 _EDIT: Final = "let the application edit what is in the folder"
 
 

@@ -28,6 +28,7 @@ from tests.suites.providers.test_fortanix import FortanixHarness
 from tests.suites.providers.test_github import GithubHarness
 from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_infisical import InfisicalHarness
+from tests.suites.providers.test_keepersecurity import KeeperHarness
 from tests.suites.providers.test_ngrok import NgrokHarness
 from tests.suites.providers.test_onboardbase import OnboardbaseHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
@@ -57,6 +58,7 @@ from tests.support.servers.fortanix.server import Fortanix
 from tests.support.servers.github.server import Github
 from tests.support.servers.gitlab.server import Gitlab
 from tests.support.servers.infisical.server import Infisical
+from tests.support.servers.keeper.server import Keeper
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.onepassword.server import Connect
@@ -113,6 +115,7 @@ MANAGERS: Final[Mapping[str, Manager]] = {
     "github": Manager(Github, GithubHarness, keeps_time=True),
     "gitlab": Manager(Gitlab, GitlabHarness),
     "infisical": Manager(Infisical, InfisicalHarness),
+    "keepersecurity": Manager(Keeper, KeeperHarness, tls=True),
     "ngrok": Manager(Ngrok, NgrokHarness),
     "onboardbase": Manager(Onboardbase, OnboardbaseHarness),
     "onepassword": Manager(lambda: Connect("staging", "shared"), OnePasswordHarness),

@@ -65,7 +65,8 @@ SIGNED: Final = (
 """Whose requests or logins are good for minutes."""
 
 FIELDS: Final = (
-    *("akeyless", "beyondtrustworkloadcredentials", "delinea", "dvls", "onepassword", "ovh"),
+    *("akeyless", "beyondtrustworkloadcredentials", "delinea", "dvls", "keepersecurity", "onepassword"),
+    "ovh",
     *("secretserver", "senhasegura", "yandexlockbox"),
 )
 """Whose entries are objects."""

@@ -30,6 +30,7 @@ CALLS: Final[Mapping[str, tuple[int, str]]] = {
     "fortanix": (2 * KEYS, "looked up and exported"),
     "gitlab": (math.ceil(KEYS / 100), "pages of a hundred"),
     "infisical": (1, "a folder is one answer"),
+    "keepersecurity": (1, "five hundred UIDs in a call"),
     "onboardbase": (1, "one answer"),
     "onepassword": (1 + 4 * 2 + KEYS, "the vaults, their titles for each fifty, and each item"),
     "oracle": (KEYS, "each by itself"),
