@@ -84,7 +84,7 @@ class Scaleway(RestServer):
         body = await body_of(request)
         if self.named(body["name"], body["path"]) is not None:
             raise self.refusal(409, "a secret of this name exists")
-        secret_id = self.add(body["name"], path=body["path"], tags=body.get("tags", ()))
+        secret_id = self.add(body["name"], path=body["path"], tags=body.get("tags") or ())
         return web.json_response(self._shown(secret_id, self.secrets[secret_id]))
 
     async def _delete(self, request: web.Request) -> web.Response:
