@@ -22,10 +22,14 @@ MILLISECONDS, MEGABYTES = 15.0, 3.0
 
 OWN_SDK: Final[Mapping[str, str]] = {
     "aws": "aioboto3, with botocore",
-    "openBao": "hvac, with requests",
-    "vault": "hvac, with requests",
+    "onepasswordSDK": "onepassword-sdk, with pydantic",
+    "openBao": "hvac",
+    "vault": "hvac",
 }
 """Providers that call the manager with a library."""
+
+LATER: Final[Mapping[str, str]] = {"onepasswordSDK": "onepassword", "passbolt": "pysequoia"}
+"""What the first login of a provider imports."""
 
 _IMPORT: Final = """
 import json, sys, time
@@ -74,10 +78,11 @@ def _cost(name: str, rounds: int) -> Cost:
     modules = {package: _source(package)}
     for found in pkgutil.walk_packages([str(modules[package].parent)], f"{package}."):
         modules[found.name] = _source(found.name)
+    later = [LATER[name]] if name in LATER else []
     ran = [
         json.loads(
             subprocess.run(
-                [sys.executable, "-c", _IMPORT, *modules], check=True, capture_output=True, text=True
+                [sys.executable, "-c", _IMPORT, *modules, *later], check=True, capture_output=True, text=True
             ).stdout
         )
         for _ in range(rounds)
