@@ -10,6 +10,7 @@ import structlog
 from msgspec import structs
 
 from syncret.config.settings import Settings
+from syncret.config.version import version
 from syncret.daemon.admission import parts
 from syncret.daemon.admission.probes import metrics_at, process_registry
 from syncret.daemon.core.cluster_stats import ClusterStats
@@ -17,7 +18,6 @@ from syncret.daemon.homes.kubernetes.api import ApiServer, no_fence
 from syncret.daemon.homes.kubernetes.opening import elected, http_to, own_access
 from syncret.daemon.homes.kubernetes.other_operator.interlock import lease_of
 from syncret.daemon.ops import logs
-from syncret.daemon.ops.version import version
 from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry
 

@@ -9,12 +9,12 @@ from prometheus_client import CollectorRegistry, Gauge, ProcessCollector, genera
 
 from syncret.config.settings import Settings
 from syncret.config.settings_layers import address_of
+from syncret.config.version import version
 from syncret.daemon.homes.opening import open_reviews
 from syncret.daemon.ops.certificate_files import CertificateFiles
 from syncret.daemon.ops.connections import serve
 from syncret.daemon.ops.http import authorized, host_guard, listeners_at
 from syncret.daemon.ops.metrics import CONTENT_TYPE
-from syncret.daemon.ops.version import version
 
 
 def probes(

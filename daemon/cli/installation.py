@@ -69,8 +69,8 @@ def installation_of(options: Namespace) -> "Installation":
 def _by_values(options: Namespace) -> "Installation":
     """What a file with the values of the chart says."""
     from syncret.config.text.yaml import load_mapping
+    from syncret.config.version import version
     from syncret.daemon.install.chart.read import Release, installation_of
-    from syncret.daemon.ops.version import version
 
     for attribute, flag in INSTALLATION_FLAGS.items():
         if attribute not in _BESIDE_VALUES and getattr(options, attribute) not in {None, False}:

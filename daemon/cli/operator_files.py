@@ -22,8 +22,8 @@ _WITH_CONFIGURATION: Final = ("configuration", "image", "bitwarden_image")
 
 def environment_of(options: Namespace) -> "Environment":
     """What the flags say of images. Raises ConfigError."""
+    from syncret.config.version import version
     from syncret.daemon.install.operator.choices import Environment
-    from syncret.daemon.ops.version import version
 
     if not options.image:
         hint = "write --image REPOSITORY:TAG"

@@ -16,6 +16,7 @@ from msgspec import Struct
 from prometheus_client import CollectorRegistry
 
 from syncret.config.settings import Settings
+from syncret.config.version import version
 from syncret.daemon.admission.probes import metrics_at, process_registry
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.engine.clock import Clock
@@ -36,7 +37,6 @@ from syncret.daemon.operator.metrics import OperatorMetrics
 from syncret.daemon.operator.reconciler import ConfigReconciler
 from syncret.daemon.ops import logs
 from syncret.daemon.ops.logs.events import EngineLogger
-from syncret.daemon.ops.version import version
 from syncret.daemon.signals import Requested, Signals
 from syncret.providers.registry import Registry
 

@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 
 from syncret.config.meta import NullIsEmpty, ObjectRef
 from syncret.config.resources.kinds import DELIVERY, EXTERNAL_SECRET, SHOWN, role_of
+from syncret.config.version import version
 from syncret.daemon.core.cluster_stats import ClusterStats
 from syncret.daemon.core.conditions import CONSTRAINTS_SATISFIED, REACHABLE, READY
 from syncret.daemon.engine.observer import Call, ExportRun, NullObserver, Repeat, Run
@@ -27,7 +28,6 @@ from syncret.daemon.ops.series.controllers import ControllerMetrics
 from syncret.daemon.ops.series.deliveries import DeliveryMetrics
 from syncret.daemon.ops.series.exports import ExportMetrics
 from syncret.daemon.ops.series.family import NAMED
-from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, Objects, ObjectView, view_of
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.limits import LimiterStats

@@ -9,11 +9,11 @@ import msgspec
 from syncret.config.errors import Problem
 from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import DELIVERY, SHOWN, SHOWN_ON_HOST, Kind
+from syncret.config.version import version
 from syncret.daemon.core.conditions import INVALID_MANIFEST, stamp
 from syncret.daemon.core.delivery.summary import DeliverySummary, summary_of
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.ops.failures import InvalidManifest, count_failing, invalid_objects
-from syncret.daemon.ops.version import version
 from syncret.daemon.ops.view import LastError, ObjectView, Running, View, view_of
 
 API_VERSION: Final = "syncret.dev/v1alpha1"

@@ -195,8 +195,8 @@ def _print_dashboard() -> None:
 
 
 def _print_man() -> None:
+    from syncret.config.version import version
     from syncret.daemon.cli.parser.arguments import parser
     from syncret.daemon.cli.parser.man import man
-    from syncret.daemon.ops.version import version
 
     sys.stdout.write(man(parser(), version()))

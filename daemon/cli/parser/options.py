@@ -37,7 +37,7 @@ class Version(Action):
         option_string: str | None = None,
     ) -> None:
         del namespace, values, option_string
-        from syncret.daemon.ops.version import version
+        from syncret.config.version import version
 
         sys.stdout.write(f"syncret {version()}\n")
         parser.exit()

@@ -6,11 +6,11 @@ import time
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from syncret.config.version import version
 from syncret.providers.answer_memory import AnswerMemory, TooLarge, call_share
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status
@@ -362,12 +362,6 @@ def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
     return found
 
 
-@cache
 def user_agent() -> str:
     """Who we are to servers."""
-    from importlib.metadata import PackageNotFoundError, version  # slow to import
-
-    try:
-        return f"syncret/{version('syncret')}"
-    except PackageNotFoundError:  # not installed, run from the source tree
-        return "syncret"
+    return f"syncret/{version()}"

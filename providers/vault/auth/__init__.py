@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.tokens import Login
-from syncret.providers.vault.auth import aws, gcp, jwt, static
-from syncret.providers.vault.auth_spec import VaultAuth
+from syncret.providers.kit.vault.wire import Adapter
+from syncret.providers.vault.auth import jwt, static
+from syncret.providers.vault.auth_spec import VaultAuth, VaultGcp, VaultIam
 from syncret.providers.vault.spec import VaultSpec
 
 _ROLE: Final = "check the role in auth.{method}, and in Vault which accounts it is bound to"
@@ -26,10 +28,23 @@ _NAMED: Final[Mapping[str, tuple[Callable[..., Any], str]]] = {
 }
 """Methods whose spec names all credentials, and what to check if Vault refuses them."""
 
+
+async def _iam(spec: VaultSpec, method: VaultIam, context: OpenContext, adapter: Adapter) -> Reply:
+    from syncret.providers.vault.auth import aws  # needs a parser of XML, among others
+
+    return await aws.run(spec, method, context, adapter)
+
+
+async def _gcp(spec: VaultSpec, method: VaultGcp, context: OpenContext, adapter: Adapter) -> Reply:
+    from syncret.providers.vault.auth import gcp  # as above
+
+    return await gcp.run(spec, method, context, adapter)
+
+
 _AMBIENT: Final[Mapping[str, Callable[..., Any]]] = {
     "kubernetes": jwt.service_account,
-    "iam": aws.run,
-    "gcp": gcp.run,
+    "iam": _iam,
+    "gcp": _gcp,
 }
 """Methods that may use the daemon's own identity."""
 
