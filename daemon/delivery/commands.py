@@ -11,6 +11,7 @@ import resource
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, Self
 
 from msgspec import Struct
@@ -63,7 +64,7 @@ async def run_command(
                 env={**ENVIRONMENT, **home_of(), **variables},
                 start_new_session=True,
                 umask=0o077,
-                preexec_fn=_prepare,
+                preexec_fn=partial(_prepare, os.getpid()),
             )
         except OSError as error:
             return CommandResult(code=None, output="", problem=f"{argv[0]}: {error.strerror}")
@@ -144,8 +145,13 @@ def _kill(group: int, number: int) -> None:
 _prctl: Any = getattr(ctypes.CDLL(None), "prctl", None)
 
 
-def _prepare() -> None:
-    """In the new process: it dies with us, and leaves no core file with values in it."""
+def _prepare(parent: int) -> None:
+    """In the new process: it dies with us, and leaves no core file with values in it.
+
+    Killed before it asked for that, we would be survived by a command of which nothing is known.
+    """
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

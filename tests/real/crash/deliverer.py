@@ -9,6 +9,7 @@ the log of reloads, and how much is still staged. When the life was ended, `dead
 """
 
 import asyncio
+import fcntl
 import json
 import os
 import sys
@@ -122,6 +123,12 @@ async def live(folder: Path) -> None:
                 await running.engine.wait_idle()
 
 
+def wait_for_the_lock(folder: Path) -> None:
+    """A command that was about to be executed when the life was ended holds the state's lock for a moment."""
+    with (folder / "state.db.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
 def main(folder: Path) -> None:
     """Begin a life for each line, and wait for its end."""
     for _ in sys.stdin:
@@ -131,6 +138,7 @@ def main(folder: Path) -> None:
             asyncio.run(live(folder))
             os._exit(1)
         os.waitpid(child, 0)
+        wait_for_the_lock(folder)
         say("dead")
 
 

@@ -106,6 +106,7 @@ class Lives:
 
     def _until_settled(self, said: list[str]) -> str:
         while not (line := self._line()).startswith("settled"):
+            assert line != "dead", "the victim died by itself"
             said.append(line)
         return line
 

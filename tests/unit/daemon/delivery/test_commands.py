@@ -7,6 +7,7 @@ import pwd
 import select
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,16 @@ async def test_a_command_gets_a_clean_environment(monkeypatch: pytest.MonkeyPatc
         "stdin": "",
         "leads": True,
     }
+
+
+async def test_a_command_whose_daemon_is_gone_before_it_begins_does_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def of_another(prepare: Callable[[int], None], _parent: int) -> Callable[[], None]:
+        return lambda: prepare(1)
+
+    monkeypatch.setattr(commands, "partial", of_another)
+    assert await run(SHELL, "-c", "echo out") == CommandResult(code=1, output="")
 
 
 async def test_a_program_that_is_not_there_is_named() -> None:
