@@ -3,9 +3,10 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from syncret.providers.contract import (
     FindQuery,
@@ -82,7 +83,7 @@ class KeeperClient(DelegatedWrites):
             (file.title, SecretBytes(await self._vault.content(file, record.uid)))
             for file in files_for(record, name)
         ]
-        return replace(record, contents=contents) if contents else record
+        return msgspec.structs.replace(record, contents=contents) if contents else record
 
     # -- find
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:

@@ -1,6 +1,5 @@
 """Requests of Keeper Secrets Manager: encrypted for the server, signed by the device, answered encrypted."""
 
-import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -31,7 +30,8 @@ _CHECK: Final = "does hostname in the configuration lead to Keeper?"
 _KEY_CHANGES: Final = 2
 """How often one request follows the server to another of its keys."""
 
-_CODE: Final = re.compile(r"[a-z_]{1,40}")
+_LONGEST: Final = 40
+"""Characters of a code; anything else may be a text, which may quote."""
 
 
 class _Refusal(msgspec.Struct):
@@ -43,7 +43,8 @@ class _Refusal(msgspec.Struct):
     @property
     def code(self) -> str:
         code = self.result_code or self.error
-        return code if _CODE.fullmatch(code) else ""
+        is_code = len(code) <= _LONGEST and code.isascii() and code.replace("_", "").isalpha()
+        return code if is_code else ""
 
 
 class _OtherKey(SyncError):

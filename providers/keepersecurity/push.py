@@ -1,6 +1,5 @@
 """Pushes to records of the type externalSecrets, by title: a field, or each key of a Secret as a field."""
 
-import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -14,12 +13,8 @@ from syncret.providers.kit.references import as_text
 if TYPE_CHECKING:  # imports asyncio, TLS and ciphers
     from syncret.providers.keepersecurity.vault import Vault
 
-_KINDS: Final = (
-    (re.compile("login|username"), "login"),
-    (re.compile("password"), "password"),
-    (re.compile("url"), "url"),
-)
-"""Which names are fields that every record may have."""
+_KINDS: Final = (("login", "login"), ("username", "login"), ("password", "password"), ("url", "url"))
+"""Parts of names that stand for fields that every record may have, the first one first."""
 
 
 class _Place(NamedTuple):
@@ -130,8 +125,8 @@ def _place_of(remote_key: str, name: str) -> tuple[str, _Place | None]:
         )
     if not slash:
         return title, _Place("custom", name) if name else None
-    for pattern, kind in _KINDS:
-        if pattern.search(field.lower()):
+    for part, kind in _KINDS:
+        if part in field.lower():
             return title, _Place("fields", kind)
     return title, _Place("custom", field)
 

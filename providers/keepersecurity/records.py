@@ -1,7 +1,6 @@
 """A record: fields of usual kinds, custom fields with labels, and files. A property is one of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -41,29 +40,33 @@ class Data(msgspec.Struct):
     custom: list[Field] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(msgspec.Struct, frozen=True):
     """A file of a record; its content is somewhere else, and encrypted, too."""
 
     title: str
-    url: str = field(repr=False)
-    key: bytes = field(repr=False)
+    url: str
+    key: bytes
+
+    def __repr__(self) -> str:
+        return f"<File {self.title}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """A record, decrypted, with the contents of those files that were read."""
 
     uid: str
-    key: bytes = field(repr=False)
-    data: Data = field(repr=False)
-    raw: Mapping[str, Any] = field(repr=False)
+    key: bytes
+    data: Data
+    raw: Mapping[str, Any]
     """All of the data, to be sent back with changes."""
     revision: int = 0
     is_editable: bool = True
     files: Sequence[File] = ()
-    contents: Sequence[tuple[str, SecretBytes]] = field(default=(), repr=False)
+    contents: Sequence[tuple[str, SecretBytes]] = ()
     """By title; several files may have one."""
+
+    def __repr__(self) -> str:
+        return f"<Record {self.uid}>"
 
     @property
     def title(self) -> str:
