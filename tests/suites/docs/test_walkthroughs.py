@@ -158,6 +158,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     [
         pytest.param(["README.md"], id="readme"),
         pytest.param(["docs/getting-started.md"], id="getting started"),
+        pytest.param(["docs/guides/exec.md"], id="exec"),
         pytest.param(["docs/guides/sensitive.md"], id="sensitive by type"),
         pytest.param(["docs/guides/sensitive-scenarios.md"], id="sensitive by type: scenarios"),
         pytest.param(["README.md", "docs/concepts/files.md"], id="files, after the readme"),
