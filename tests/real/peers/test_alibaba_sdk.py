@@ -15,7 +15,7 @@ from tests.support.servers.golang import built, need_go
 from tests.support.servers.rest import running
 from tests.support.tls import Authority
 
-pytestmark = pytest.mark.differential
+pytestmark = [pytest.mark.slow, pytest.mark.differential]
 
 NAME = "shop/db+ä"
 

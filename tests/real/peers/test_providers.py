@@ -83,7 +83,7 @@ from tests.support.servers.volcengine.server import Volcengine
 from tests.support.tls import Authority
 from tests.support.tunnel import tunnel_to
 
-pytestmark = pytest.mark.differential
+pytestmark = [pytest.mark.slow, pytest.mark.differential]
 
 USER: Final = b'{"user":"ada","port":5432,"nested":{"deep":"x"}}'
 
