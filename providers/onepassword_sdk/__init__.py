@@ -9,16 +9,14 @@ connection  opens a store
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.onepassword_sdk.client import BATCH, VaultClient
+from syncret.providers.onepassword_sdk.environment import EnvironmentClient
 from syncret.providers.onepassword_sdk.spec import OnePasswordSDKSpec, check
-
-if TYPE_CHECKING:
-    from syncret.providers.onepassword_sdk.environment import EnvironmentClient
 
 RATE: Final = 1.0
 """Calls a second: 1Password Business allows ten thousand reads an hour, and a call is up to three."""
@@ -27,7 +25,7 @@ RATE: Final = 1.0
 @asynccontextmanager
 async def open_onepassword(
     spec: OnePasswordSDKSpec, context: OpenContext
-) -> "AsyncGenerator[VaultClient | EnvironmentClient, None]":
+) -> AsyncGenerator[VaultClient | EnvironmentClient, None]:
     """Open a client of one store, logged in."""
     from syncret.providers.onepassword_sdk.connection import open_store  # imports asyncio
 
