@@ -1,25 +1,13 @@
-"""Azure for each test, at the tests' own clock."""
-
-from collections.abc import AsyncIterator
+"""Azure for each test, at the tests' own clock, and a login of an application."""
 
 import pytest
 
-from tests.support.opened import Clock, Given
+from tests.support.opened import Given
+from tests.support.servers.azure.fixtures import clock, cloud
 from tests.support.servers.azure.server import Azure
-from tests.support.servers.azure.variables import around
 from tests.unit.providers.azurekv.stores import SECRET
 
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def cloud(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Azure]:
-    """Azure's endpoints of this process lead here."""
-    async with around(clock, monkeypatch) as cloud:
-        yield cloud
+__all__ = ["clock", "cloud", "given"]
 
 
 @pytest.fixture

@@ -1,21 +1,5 @@
 """Azure for each test, at the tests' own clock, and what resources there have."""
 
-from collections.abc import AsyncIterator
+from tests.support.servers.azure.fixtures import clock, cloud
 
-import pytest
-
-from tests.support.opened import Clock
-from tests.support.servers.azure.server import Azure
-from tests.support.servers.azure.variables import around
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def cloud(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Azure]:
-    """Azure's endpoints of this process lead here."""
-    async with around(clock, monkeypatch) as cloud:
-        yield cloud
+__all__ = ["clock", "cloud"]
