@@ -181,6 +181,31 @@ async def fields_keyed(client: Client, ref: RemoteRef) -> SecretMap:
     return client.fields(payload, ref, Work()) or {}
 
 
+async def test_files_and_documents(onepassword: OnePassword) -> None:
+    id_ = onepassword.add("db", password="pw")
+    onepassword.attach(id_, "ca.pem", b"-----BEGIN\xff")
+    onepassword.add_document("licence", "licence.txt", b"for ada")
+    async with OnePasswordSdkHarness(onepassword).open() as client:
+        refs = ("db", "file/ca.pem"), ("licence", ""), ("licence", "licence.txt"), ("db", "password")
+        found = [await read_keyed(client, RemoteRef(*ref)) for ref in refs]
+        files = await fields_keyed(client, RemoteRef("licence"))
+        whole = await fields_keyed(client, RemoteRef("db"))
+        assert isinstance(client, Finder)
+        searched = await client.find(FindQuery("ca|lic"), unpaced, Work())
+        with pytest.raises(Malformed, match="no file 'none'"):
+            await read_keyed(client, RemoteRef("db", "file/none"))
+        await writer(client).delete(RemoteTarget("db"))
+        still = await read_keyed(client, RemoteRef("db", "file/ca.pem"))
+
+    assert (still, onepassword.fields("db")[0].get("password")) == (found[0], None), "the file alone is left"
+    assert found == [b"-----BEGIN\xff", b"for ada", b"for ada", b"pw"]
+    assert (list(files), list(whole), sorted(searched or {})) == (
+        ["licence.txt"],
+        ["password"],
+        ["ca.pem", "licence.txt"],
+    )
+
+
 async def test_a_whole_secret_is_the_fields_of_an_item(onepassword: OnePassword) -> None:
     onepassword.add("shop", "old", token="t-0", stale="x")
     pushed = item("shop", b'{"token": "t-1", "user": "ada"}')

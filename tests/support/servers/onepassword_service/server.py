@@ -7,9 +7,11 @@ https://github.com/detunized/password-manager-access: all that matters is encryp
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from secrets import token_bytes
 from typing import Any, Final
 
 from aiohttp import web
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from tests.support.servers.onepassword_service.keys import (
     Exchange,
@@ -31,6 +33,8 @@ _KEY_ID: Final = "ABCDEF"
 _SECRET_KEY: Final = f"A3-{_KEY_ID}-GHJKLM-NPQRS-TVWXY-Z2345-6789A"
 _SERVER: Final = "110"
 """The template of items of the category Server."""
+_DOCUMENT: Final = "006"
+"""That of documents."""
 _TIME: Final = "2026-01-01T00:00:00Z"
 _ACCOUNT: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYA"
 _ALL: Final = 2**24 - 1
@@ -59,6 +63,7 @@ class OnePassword(RestServer):
         self.unlock = Key("mp")
         self.vault = Key(new_id())
         self.items: dict[str, Stored] = {}
+        self.files: dict[str, bytes] = {}
         self.exchanges: dict[str, Exchange] = {}
         self.sessions: dict[str, Key] = {}
         self.version = 1
@@ -99,6 +104,33 @@ class OnePassword(RestServer):
         self.items[id_] = Stored(self.vault.seal(overview), self.vault.seal({"sections": several}))
         return id_
 
+    def attach(self, id_: str, name: str, content: bytes) -> None:
+        """Add a file to an item."""
+        details = self.vault.open(self.items[id_].details)
+        held = {"k": "file", "n": name, "t": name, "v": self._keep(name, content)}
+        details["sections"].append({"name": f"of {name}", "title": "", "fields": [held]})
+        self.items[id_].details = self.vault.seal(details)
+
+    def add_document(self, title: str, name: str, content: bytes) -> str:
+        """A new document, which is a file itself."""
+        details: dict[str, Any] = {"documentAttributes": self._keep(name, content), "sections": []}
+        id_ = new_id()
+        self.items[id_] = Stored(self.vault.seal({"title": title}), self.vault.seal(details), _DOCUMENT)
+        return id_
+
+    def _keep(self, name: str, content: bytes) -> dict[str, Any]:
+        """Keep a file, encrypted; what its item says of it."""
+        id_, key, start = new_id(), Key(new_id()), token_bytes(12)
+        self.files[id_] = AESGCM(key.secret).encrypt(start, content, None)
+        sizes = {
+            "encryptedSize": len(self.files[id_]),
+            "unencryptedSize": len(content),
+            "fileSize": len(content),
+        }
+        names = {"fileName": name, "documentId": id_, "fileId": id_}
+        keys = {"encryptionKey": key.jwk, "signingKey": "", "integrityHash": "", "nonce": encoded(start)}
+        return {**names, **sizes, **keys}
+
     def fields(self, title: str) -> list[dict[str, str]]:
         """The fields of each item with a title."""
         found = [item for item in self.items.values() if self.vault.open(item.overview)["title"] == title]
@@ -130,6 +162,7 @@ class OnePassword(RestServer):
             web.get("/api/v1/vaults", self._vaults),
             web.get("/api/v2/account/keysets", self._keysets),
             web.get(f"/api/v3{vault}", self._vault),
+            web.get("/api/v3/file/{id}", self._file),
             web.get(f"/api/v1{vault}/items/overviews", self._overviews),
             web.get(f"/api/v1{vault}/item/{{id}}", self._item),
             web.post(f"/api/v3{vault}/items/batch", self._batch),
@@ -266,6 +299,11 @@ class OnePassword(RestServer):
             "access": [access],
             "combinedAccess": access,
         }
+
+    async def _file(self, request: web.Request) -> web.Response:
+        await self._entered(request)
+        content = self.files[request.match_info["id"]]
+        return web.Response(body=content, content_type="application/octet-stream")
 
     # -- items
     async def _overviews(self, request: web.Request) -> web.Response:
