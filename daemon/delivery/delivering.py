@@ -238,7 +238,9 @@ class Delivering:
     async def begin_turn(self, attempt: Attempt | None) -> None:
         """As `Member` says."""
         self._context.is_live(self.ref)
-        await self._guarded(self.save(turn(self.row, attempt if self.steps.reload else None, self.steps)))
+        self.row = turn(self.row, attempt if self.steps.reload else None, self.steps)
+        if self.steps.reload or self._proves:  # otherwise nothing begins that a crash would have to know of
+            await self._guarded(self.save(self.row))
 
     async def tell(self, *, revive: bool = False) -> Told:
         """As `Member` says."""

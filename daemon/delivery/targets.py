@@ -143,7 +143,6 @@ class FileTarget(Swapped):
         self._check_replaceable(adopt=ours)
         remove_ours(place, place.staged)
         make_files(place.folder, {place.staged: content}, self._look, fsync=place.fsync)
-        place.sync()
         return identity_of(os.stat(place.staged, dir_fd=place.folder, follow_symlinks=False))
 
     def _replace(self) -> None:
@@ -206,7 +205,6 @@ class FolderTarget(Swapped):
             os.close(new)
             if live is not None:
                 os.close(live)
-            place.sync()
 
     def discard_mount_point(self) -> None:
         """Remove the empty folder that systemd makes for a check unit where nothing is live yet."""
