@@ -126,12 +126,18 @@ class TitledHarness(KeeperHarness):
         return json.dumps(held, separators=(",", ":")).encode()
 
 
+@asynccontextmanager
+async def served(folder: Path, patch: pytest.MonkeyPatch) -> AsyncGenerator[Keeper]:
+    """Keeper's servers are always reached by https."""
+    patch.setattr(tls.extended, "context", None)
+    tls.trust_also(AUTHORITY.pem)
+    async with running(Keeper(), AUTHORITY.server(folder)) as server:
+        yield server
+
+
 @pytest.fixture
 async def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Keeper]:
-    """Keeper's servers are always reached by https."""
-    monkeypatch.setattr(tls.extended, "context", None)
-    tls.trust_also(AUTHORITY.pem)
-    async with running(Keeper(), AUTHORITY.server(tmp_path)) as server:
+    async with served(tmp_path, monkeypatch) as server:
         yield server
 
 
@@ -139,9 +145,7 @@ class TestKeepersecurity(ProviderSuite):
     @pytest.fixture
     @asynccontextmanager
     async def harness(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Harness]:
-        monkeypatch.setattr(tls.extended, "context", None)
-        tls.trust_also(AUTHORITY.pem)
-        async with running(Keeper(), AUTHORITY.server(tmp_path)) as server:
+        async with served(tmp_path, monkeypatch) as server:
             yield KeeperHarness(server)
 
 
@@ -155,9 +159,7 @@ class TestTitles(ProviderSuite):
     @pytest.fixture
     @asynccontextmanager
     async def harness(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Harness]:
-        monkeypatch.setattr(tls.extended, "context", None)
-        tls.trust_also(AUTHORITY.pem)
-        async with running(Keeper(), AUTHORITY.server(tmp_path)) as server:
+        async with served(tmp_path, monkeypatch) as server:
             yield TitledHarness(server)
 
 

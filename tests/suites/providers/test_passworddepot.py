@@ -63,12 +63,18 @@ class DepotHarness(RestHarness[PasswordDepot]):
         self._share_login()
 
 
+@asynccontextmanager
+async def served(folder: Path, patch: pytest.MonkeyPatch) -> AsyncGenerator[PasswordDepot]:
+    """A store cannot name its authorities, so that those of the machine count."""
+    patch.setattr(tls.extended, "context", None)
+    tls.trust_also(AUTHORITY.pem)
+    async with running(PasswordDepot(), AUTHORITY.server(folder)) as server:
+        yield server
+
+
 @pytest.fixture
 async def depot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[PasswordDepot]:
-    """A store cannot name its authorities, so that those of the machine count."""
-    monkeypatch.setattr(tls.extended, "context", None)
-    tls.trust_also(AUTHORITY.pem)
-    async with running(PasswordDepot(), AUTHORITY.server(tmp_path)) as server:
+    async with served(tmp_path, monkeypatch) as server:
         yield server
 
 
@@ -76,9 +82,7 @@ class TestPasswordDepot(ProviderSuite):
     @pytest.fixture
     @asynccontextmanager
     async def harness(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Harness]:
-        monkeypatch.setattr(tls.extended, "context", None)
-        tls.trust_also(AUTHORITY.pem)
-        async with running(PasswordDepot(), AUTHORITY.server(tmp_path)) as server:
+        async with served(tmp_path, monkeypatch) as server:
             yield DepotHarness(server)
 
 
