@@ -83,7 +83,8 @@ def _providers(registry: Registry) -> Iterator[str]:
     yield f"\n## Providers\n\nSupported: {', '.join(f'`{name}`' for name in reached)}. Their specs:\n"
     for name in reached:
         yield from _spec(name, shape_of(registry.store(name).model), f"spec.provider.{name}.")
-    yield f"\nThese providers are only validated, and a simulation can stand in for them: {known}.\n"
+    if known:
+        yield f"\nThese providers are only validated, and a simulation can stand in for them: {known}.\n"
 
 
 def _generators(registry: Registry) -> Iterator[str]:
@@ -93,7 +94,8 @@ def _generators(registry: Registry) -> Iterator[str]:
     yield "\n## Generators\n\n`generators.external-secrets.io/v1alpha1`; namespaced.\n"
     for kind in drawn:
         yield from _spec(kind, shape_of(registry.generator(kind).model), "spec.")
-    yield f"\nThese generators are only validated: {known}.\n"
+    if known:
+        yield f"\nThese generators are only validated: {known}.\n"
 
 
 def _spec(name: str, shape: Shape, prefix: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
@@ -51,16 +51,19 @@ class EnvironmentClient:
         """Whatever is asked for, all variables are read."""
         return RemoteKey("", ref.version)
 
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Variables]:
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Variables | SyncError]:
         """The same variables for each key."""
-        if any(key.version for key in keys):
-            raise Malformed("variables have no versions that could be read", hint="leave version out")
-        held = self._kept.of(keys)
-        if len(held) < len(keys):
-            variables = await self._variables()
-            held = dict.fromkeys(keys, variables)
+        found: dict[RemoteKey, Variables | SyncError] = {
+            key: Malformed("variables have no versions that could be read", hint="leave version out")
+            for key in keys
+            if key.version
+        }
+        asked_for = [key for key in keys if not key.version]
+        held = self._kept.of(asked_for)
+        if len(held) < len(asked_for):
+            held = dict.fromkeys(asked_for, await self._variables())
             self._kept.add(held)
-        return {key: each for key, each in held.items() if isinstance(each, Variables)}
+        return found | held
 
     def value(self, payload: Variables, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """The variable that the key names; None if there is none."""

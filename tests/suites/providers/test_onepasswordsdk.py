@@ -154,6 +154,8 @@ async def test_an_environment_has_variables(onepassword: OnePassword) -> None:
         assert isinstance(client, Finder)
         found = await client.find(FindQuery("KEY$"), unpaced, Work())
         assert not isinstance(client, Writer), "environments are read only"
+        with pytest.raises(Malformed, match="have no versions"):
+            await read(client, RemoteRef("API_KEY", version="2"))
         with pytest.raises(Malformed, match="no variable 'NONE'"):
             await fields_keyed(client, RemoteRef("x", "NONE"))
     onepassword.kind = "U"
