@@ -30,7 +30,7 @@ from tests.support.passes import external, passed, ready, store
 Store: TypeAlias = RestHarness[Any]
 Opens: TypeAlias = Callable[..., AbstractAsyncContextManager[Store]]
 
-QUICK: Final = {"doppler", "gitlab", "infisical", "scaleway"}
+QUICK: Final = {"doppler", "infisical"}
 """Those of the fast tests; the others are of the conformance lane."""
 
 ELSEWHERE: Final[Mapping[str, tuple[Mapping[str, Json], str]]] = {
