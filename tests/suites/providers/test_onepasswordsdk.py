@@ -34,6 +34,7 @@ from syncret.providers.testing.calls import fields, item, read, writer
 from syncret.providers.testing.finding import Senders
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
+from tests.suites.providers.test_bad_input_rest import NAMES
 from tests.suites.providers.test_onepassword import fields_of
 from tests.support.servers.onepassword_service.server import OnePassword
 from tests.support.servers.onepassword_service.trust import trusted
@@ -125,6 +126,20 @@ async def test_references(onepassword: OnePassword) -> None:
     assert keys[3] not in shown
     assert "is no secret reference" in str(shown[keys[5]])
     assert calls == 4, "vaults, titles and items for all, and the titles again for what no item is"
+
+
+async def test_names_stay_where_they_belong(onepassword: OnePassword) -> None:
+    """Whatever a key holds, it is looked for among titles, and sent nowhere."""
+    onepassword.add("shop", password="pw")
+    keys = [RemoteKey(name) for name in (*NAMES, "", "/", "op://production/db/password", "a" * 26)]
+    async with OnePasswordSdkHarness(onepassword).open() as client:
+        assert isinstance(client, Reader)
+        await client.fetch([RemoteKey("shop"), RemoteKey("shop/password")])
+        known = set(onepassword.calls)
+        found = await client.fetch(keys)
+
+    assert not [key for key, each in found.items() if not isinstance(each, Malformed)]
+    assert set(onepassword.calls) == known
 
 
 async def test_two_hundred_items(onepassword: OnePassword) -> None:
