@@ -183,6 +183,10 @@ image: $(DEV_READY) ## Build the container image on a base made here, run it rea
 e2e-systemd: $(DEV_READY) ## Boot a real systemd with the service in it (root, mmdebstrap, systemd-container)
 	$(E2E) tests/real/systemd $(TEST)
 
+.PHONY: e2e-systemd-next
+e2e-systemd-next: $(DEV_READY) ## The same for credentials with the systemd of the next Debian
+	$(E2E) tests/real/next_systemd $(TEST)
+
 .PHONY: e2e-prometheus
 e2e-prometheus: $(DEV_READY) ## Let a real Prometheus scrape the daemon and load the alert rules (Debian's prometheus)
 	$(E2E) tests/real/prometheus $(TEST)

@@ -1,54 +1,27 @@
 """Credentials under a real systemd: the guide as written, who is refused, what waits, what is one set."""
 
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.real.systemd.installed import unpack
-from tests.suites.docs.pages import blocks
+from tests.real.systemd.credential_host import (
+    ENCRYPTED,
+    FAILED,
+    PAIR,
+    PLAIN,
+    RENAMED,
+    STRANGER,
+    Host,
+    asking,
+    pair,
+    running,
+    shown,
+)
 from tests.support.debian import ROOT, missing_tools
-from tests.support.machine import Machine, booted, until
+from tests.support.machine import Machine, until
 
-GUIDE = ROOT / "docs" / "guides" / "credentials.md"
-PACKAGES = ("dbus", "polkitd", "python3", "python3-venv", "systemd", "systemd-sysv")
-SETTINGS = "manifests: [/etc/syncret/manifests]\ncredentialWait: 3s\n"
-RULE = """\
-polkit.addRule(function(action, subject) {
-    if (action.id == "org.freedesktop.systemd1.manage-units" && subject.user == "syncret") {
-        return polkit.Result.YES;
-    }
-});
-"""
-PAIR = """\
-[Service]
-Type=oneshot
-LoadCredential=cert:/run/syncret/credentials.sock
-LoadCredential=key:/run/syncret/credentials.sock
-ExecStart=/bin/sh -c 'cd "$CREDENTIALS_DIRECTORY"; echo "$(cat cert) $(cat key)" >> /run/pairs'
-"""
-STRANGER = """\
-[Service]
-Type=exec
-LoadCredential=db-password:/run/syncret/credentials.sock
-ExecStart=/bin/sleep infinity
-"""
-RENAMED = """\
-[Service]
-Type=exec
-LoadCredentialEncrypted=other
-ExecStart=/bin/sleep infinity
-"""
-PLAIN = """\
-[Service]
-Type=oneshot
-LoadCredential=db-password
-ExecStart=/bin/sh -c 'cat "$CREDENTIALS_DIRECTORY/db-password" > /run/sealed.seen'
-"""
-ENCRYPTED = "/etc/credstore.encrypted"
-FAILED = "243"
-"""What systemd says of a unit whose credentials it could not set up."""
+STARTS = 20
 
 pytestmark = [
     pytest.mark.e2e,
@@ -56,96 +29,19 @@ pytestmark = [
 ]
 
 
-def shown(title: str) -> str:
-    """A file of the guide."""
-    [block] = [
-        each for kind in ("yaml", "ini", "console") for each in blocks(GUIDE, kind) if each.title == title
-    ]
-    return block.text
-
-
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    folder, console = tmp_path_factory.mktemp("machine"), tmp_path_factory.mktemp("console") / "log"
-    try:
-        root = unpack(folder, PACKAGES)
-        units = {"app": shown("app.service"), "stranger": STRANGER, "pair": PAIR}
-        units |= {"sealed": shown("sealed.service"), "renamed": RENAMED, "plain": PLAIN}
-        for unit, text in units.items():
-            (root / f"etc/systemd/system/{unit}.service").write_text(text)
-        (root / "etc/polkit-1/rules.d/50-syncret.rules").write_text(RULE)
-        (root / "etc/polkit-1/rules.d/50-syncret.rules").chmod(0o644)
-        (root / "etc/syncret/syncret.yaml").write_text(SETTINGS)
-        with booted(root, console) as machine:
-            for line in shown("enable").splitlines():
-                machine.run(*line.removeprefix("# ").split())
-            yield machine
-    finally:
-        shutil.rmtree(folder)
-        print(f"\n{console.read_text(errors='replace')}")
-
-
-class Host:
-    """The host, its manifests and its units."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.manifests = machine.path("/etc/syncret/manifests")
-
-    def put(self, name: str, text: str) -> None:
-        """Write a manifest in one step."""
-        fresh = self.manifests / f".{name}"
-        fresh.write_text(text)
-        fresh.rename(self.manifests / f"{name}.yaml")
-
-    def secret(self, name: str, **data: str) -> None:
-        lines = "".join(f'  {key}: "{value}"\n' for key, value in data.items())
-        self.put(
-            f"secret-{name}",
-            f"apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\nstringData:\n{lines}",
-        )
-
-    def delivery(self, *, quick: bool = True) -> None:
-        fast = "  debounce: {quiet: 0s, atMost: 0s}\n  minInterval: 0s\n" if quick else ""
-        self.put("app", shown("app.yaml") + fast)
-
-    def start(self, unit: str) -> str:
-        """Start a unit; its status, if that fails."""
-        self.machine.run("systemctl", "start", unit, check=False)
-        return self.machine.property(unit, "ExecMainStatus")
-
-    def seen(self) -> str:
-        """What the application found at its start."""
-        path = self.machine.path("/run/app.seen")
-        return path.read_text() if path.exists() else ""
-
-    def told(self, delivery: str = "app") -> str:
-        return self.machine.run("syncret", "explain", f"Delivery/{delivery}", check=False)
-
-    def until_told(self, what: str, delivery: str = "app") -> None:
-        until(lambda: what in self.told(delivery), f"told {what}")
-
-    def in_background(self, unit: str) -> threading.Thread:
-        """Let a unit start while something else happens."""
-        thread = threading.Thread(target=self.start, args=(unit,))
-        thread.start()
-        return thread
+def machine(delivering: Machine) -> Iterator[Machine]:
+    """The host of the other Deliveries, with units that ask."""
+    units = {"app": shown("app.service"), "stranger": STRANGER, "pair": PAIR}
+    units |= {"sealed": shown("sealed.service"), "renamed": RENAMED, "plain": PLAIN}
+    with asking(delivering, units):
+        yield delivering
 
 
 @pytest.fixture
 def host(machine: Machine) -> Iterator[Host]:
-    found = Host(machine)
-    machine.run("systemctl", "start", "syncret")
-    try:
+    with running(machine) as found:
         yield found
-    finally:
-        print(found.told())
-        machine.run("systemctl", "stop", "app", "stranger", "pair", "syncret", check=False)
-        print(f"\n{machine.journal('syncret')}{machine.journal('app')}")
-        machine.run("sh", "-c", "rm -rf /etc/syncret/manifests/* /run/app.seen /run/pairs")
-        machine.run("systemctl", "reset-failed", check=False)
-        machine.run("systemctl", "clean", "--what=runtime", "--what=state", "syncret", check=False)
-        machine.run("systemctl", "restart", "syncret-credentials.socket")
 
 
 def test_the_guide_gives_a_unit_its_password_and_the_next_one(host: Host) -> None:
@@ -204,16 +100,6 @@ def test_more_than_systemd_takes_is_no_start_with_less(host: Host, size: int) ->
     host.until_told("Refused" if size == 1 << 20 else "Delivered", "pair")
     assert host.start("pair") == FAILED
     assert not host.machine.path("/run/pairs").exists()
-
-
-def pair() -> str:
-    text = shown("app.yaml").partition("  reload:")[0]
-    return (
-        text.replace("name: app", "name: pair")
-        .replace("secret: db", "secret: tls")
-        .replace('[app.service, "worker@*.service"]', "[pair.service]")
-        .replace("password: db-password", "cert: cert, key: key")
-    ) + "  debounce: {quiet: 0s, atMost: 0s}\n"
 
 
 def test_a_daemon_that_is_killed_costs_a_unit_only_time(host: Host) -> None:
@@ -337,13 +223,13 @@ def test_certificate_and_key_of_one_start_come_from_one_set(host: Host) -> None:
     rotating = threading.Thread(target=rotate, args=(host, done.is_set))
     rotating.start()
     try:
-        for _ in range(40):
+        for _ in range(STARTS):
             assert host.start("pair") == "0"
     finally:
         done.set()
         rotating.join()
     pairs = [line.split() for line in host.machine.path("/run/pairs").read_text().splitlines()]
-    assert len(pairs) == 40
+    assert len(pairs) == STARTS
     assert [each for each in pairs if each[0] != each[1]] == []
     assert len({cert for cert, _ in pairs}) > 1, "it was rotated meanwhile"
 

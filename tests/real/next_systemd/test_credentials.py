@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.real.systemd.credential_host import FAILED, RULE, SETTINGS, STRANGER, Host, asking, shown
 from tests.real.systemd.installed import unpack
-from tests.real.systemd.test_credentials import FAILED, PACKAGES, RULE, SETTINGS, STRANGER, Host, shown
 from tests.support.debian import NEXT_SUITE, missing_tools
 from tests.support.machine import Machine, booted, until
 
@@ -17,6 +17,7 @@ polkit.addRule(function(action, subject) {
     }
 });
 """
+PACKAGES = ("dbus", "polkitd", "python3", "python3-venv", "systemd", "systemd-sysv")
 CONFINED = "/var/lib/syncret/credstore"
 SEALED = f"""\
 [Service]
@@ -36,16 +37,10 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     folder, console = tmp_path_factory.mktemp("machine"), tmp_path_factory.mktemp("console") / "log"
     try:
         root = unpack(folder, PACKAGES, suite=NEXT_SUITE)
-        for unit, text in (("app", shown("app.service")), ("stranger", STRANGER), ("sealed", SEALED)):
-            (root / f"etc/systemd/system/{unit}.service").write_text(text)
-        rules = root / "etc/polkit-1/rules.d/50-syncret.rules"
-        rules.parent.mkdir(parents=True, exist_ok=True)
-        rules.write_text(RULE + SEAL)
-        rules.chmod(0o644)
         (root / "etc/syncret/syncret.yaml").write_text(SETTINGS)
-        with booted(root, console) as machine:
-            for line in shown("enable").splitlines():
-                machine.run(*line.removeprefix("# ").split())
+        units = {"app": shown("app.service"), "stranger": STRANGER, "sealed": SEALED}
+        with booted(root, console) as machine, asking(machine, units, RULE + SEAL):
+            machine.run("systemctl", "start", "syncret")
             yield machine
             print(machine.journal("syncret"))
     finally:
