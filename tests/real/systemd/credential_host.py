@@ -122,6 +122,7 @@ def asking(machine: Machine, units: dict[str, str], rule: str = RULE) -> Generat
     rules.parent.mkdir(parents=True, exist_ok=True)
     rules.write_text(rule)
     rules.chmod(0o644)
+    machine.path("/etc/syncret/syncret.yaml").write_text(SETTINGS)
     machine.run("systemctl", "daemon-reload")
     for line in shown("enable").splitlines():
         machine.run(*line.removeprefix("# ").split())
