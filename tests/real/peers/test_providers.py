@@ -6,6 +6,7 @@ is one that the vendor's API looks like.
 
 import json
 import os
+import socket
 import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -336,6 +337,8 @@ async def harness(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> AsyncGenerator[tuple[RestHarness[Any], Peer]]:
     peer = PEERS[request.param]
+    if peer.port and not _is_free(peer.port):
+        pytest.skip(f"port {peer.port} is in use")
     if peer.tls:
         (tmp_path / "ca.pem").write_bytes(AUTHORITY.pem)
         monkeypatch.setenv("SSL_CERT_FILE", os.fspath(tmp_path / "ca.pem"))
@@ -352,6 +355,14 @@ async def harness(
         if isinstance(server, Keeper):
             monkeypatch.setenv("KEEPER_SERVER_PUBLIC_KEY", server.public_key)
         yield peer.harness(server), peer
+
+
+def _is_free(port: int) -> bool:
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            return True
+    except OSError:
+        return False
 
 
 def _asked(harness: RestHarness[Any], always: str) -> dict[str, dict[str, Json]]:
