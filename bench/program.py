@@ -28,7 +28,8 @@ WATCHED: Final = 60.0
 """Longer than the interval in which folders are looked at again."""
 
 SCRIPT: Final = """\
-import hvac, os, sys
+import hvac, os, sys, warnings
+warnings.simplefilter('ignore')
 server, mount, path, role, secret = sys.argv[1:]
 client = hvac.Client(server)
 client.auth.approle.login(role, secret, mount_point=path)
