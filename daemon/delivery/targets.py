@@ -17,7 +17,7 @@ from syncret.daemon.files.syscalls import OPEN_FOLDER, exchange, identity_of, li
 Identity: TypeAlias = tuple[int, int]
 """Device and inode of a staged file or folder: a swap keeps them."""
 
-_NOT_OURS: Final = "move it away, or set adopt: true"
+_NOT_OURS: Final = "move it away; adopt: true takes it over in a directory, a file or an envFile"
 
 
 class Swapped:

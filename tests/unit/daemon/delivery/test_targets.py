@@ -188,7 +188,7 @@ def test_what_somebody_else_put_there_is_refused_unless_it_is_adopted(place: Pla
     target = FolderTarget(place, Look())
     with pytest.raises(Refused, match="holds what syncret did not write") as caught:
         target.stage(PAIR, ours=False)
-    assert caught.value.hint == "move it away, or set adopt: true"
+    assert caught.value.hint == "move it away; adopt: true takes it over in a directory, a file or an envFile"
     assert names(srv) == {"tls"}
     deliver(target, PAIR)
     assert files(srv / "tls") == PAIR
