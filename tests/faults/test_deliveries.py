@@ -1,5 +1,11 @@
 """What a Delivery meets on the disks it writes to: the old set stays, nothing is left, it is tried again."""
 
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -8,9 +14,9 @@ from typing import Final, TypeAlias
 import pytest
 
 from tests.real.e2e.manifests import written
-from tests.real.e2e.process import Daemon, daemon
+from tests.real.e2e.process import Daemon, daemon, until
 from tests.support import injected
-from tests.support.disks import filled, small_disk
+from tests.support.disks import filled, image_mounted, immutable, small_disk
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +62,10 @@ class Host:
             for place in (self.first, self.second)
         ]
 
+    def live(self, value: str) -> bool:
+        """Whether that is in each folder, and was told."""
+        return self.sets() == [{value}, {value}] and self.reason() == "Delivered"
+
     def staged(self) -> list[str]:
         """What is beside the live sets, but for the ones before them."""
         names = [each.name for place in (self.first, self.second) for each in place.iterdir()]
@@ -78,6 +88,12 @@ def full(host: Host) -> Generator[None, None, None]:
         yield
 
 
+@contextmanager
+def frozen(host: Host) -> Generator[None, None, None]:
+    with immutable(host.first):
+        yield
+
+
 def refusing(call: str, error: str, *, when_staging: bool) -> Fault:
     """A fault of the second folder."""
 
@@ -96,6 +112,7 @@ needs_strace = pytest.mark.skipif(bool(injected.NEEDS), reason=injected.NEEDS)
     ("fault", "reason", "said"),
     [
         pytest.param(full, "StageFailed", "No space left", id="ENOSPC while staging"),
+        pytest.param(frozen, "StageFailed", "Operation not permitted", id="an immutable folder"),
         pytest.param(
             refusing("write", "EDQUOT", when_staging=True),
             *("StageFailed", "quota exceeded"),
@@ -142,3 +159,64 @@ def test_what_a_disk_refuses_leaves_the_old_set_and_is_tried_again(
             host.daemon.until(lambda: host.reason() == "Delivered", "delivered, once it can be")
             assert host.sets() == [{"new"}, {"new"}]
             assert host.told() == 2
+
+
+CUTS: Final = 8
+
+
+@pytest.mark.skipif(shutil.which("mkfs.ext4") is None, reason="needs mkfs.ext4")
+def test_after_a_power_cut_each_set_is_the_old_or_the_new_one(tmp_path: Path) -> None:
+    """What the daemon asked no disk to keep is gone: the file of a file system is copied at some moment."""
+    seed = int(os.environ.get("SYNCRET_SEED", str(time.time_ns())))
+    chance = random.Random(seed)  # noqa: S311  # moments, not keys
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(16 << 20)
+    subprocess.run(["mkfs.ext4", "-q", image], check=True)
+    host = Host(tmp_path)
+    with image_mounted(image, tmp_path / "disk") as disk:
+        host.first, host.second, host.log = disk / "first", disk / "second", disk / "log"
+        host.first.mkdir()
+        host.second.mkdir()
+        host.write("0")
+        with daemon(disk, tmp_path / "manifests") as host.daemon:
+            for cut in range(1, CUTS + 1):
+                old, new = str(cut - 1), str(cut)
+                host.daemon.until(lambda old=old: host.live(old), "settled")  # type: ignore[misc]
+                host.write(new)
+                is_settled = cut % 4 == 0
+                if is_settled:
+                    host.daemon.until(lambda new=new: host.live(new), "settled")  # type: ignore[misc]
+                else:
+                    time.sleep(chance.uniform(0, 0.6))
+                left = tmp_path / f"left-{cut}"
+                with stopped(host.daemon.process.pid):
+                    shutil.copyfile(image, left)
+                after_the_cut(left, tmp_path / f"after-{cut}", {new} if is_settled else {old, new}, seed)
+                left.unlink()
+
+
+def after_the_cut(image: Path, folder: Path, expected: set[str], seed: int) -> None:
+    """In each folder is a whole set of one of these values, as another boot finds it."""
+    with image_mounted(image, folder) as disk:
+        host = Host(folder.parent)
+        host.first, host.second = disk / "first", disk / "second"
+        sets = host.sets()
+        assert all(len(each) == 1 and each <= expected for each in sets), f"{sets}, SYNCRET_SEED={seed}"
+        assert all(len(list((each / "tls").iterdir())) == KEYS for each in (host.first, host.second))
+
+
+@contextmanager
+def stopped(pid: int) -> Generator[None, None, None]:
+    """The process between two of its calls, in each of its threads."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        until(
+            lambda: all(
+                "T (stopped)" in each.read_text() for each in Path(f"/proc/{pid}/task").glob("*/status")
+            ),
+            "stopped",
+        )
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)

@@ -30,6 +30,32 @@ def small_disk(folder: Path, size: str = "256k") -> Generator[Path, None, None]:
 
 
 @contextmanager
+def image_mounted(image: Path, folder: Path) -> Generator[Path, None, None]:
+    """The file system in a file. What is written reaches it only when somebody asks: nothing does by time."""
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-o", "loop,commit=3600", str(image), str(folder)], check=False, capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no file system in a file can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@contextmanager
+def immutable(folder: Path) -> Generator[None, None, None]:
+    """Within this block not even root may change a name in the folder."""
+    if subprocess.run(["chattr", "+i", str(folder)], check=False, capture_output=True).returncode != 0:
+        pytest.skip("nothing can be made immutable here")
+    try:
+        yield
+    finally:
+        subprocess.run(["chattr", "-i", str(folder)], check=True)
+
+
+@contextmanager
 def filled(disk: Path, *, left: int = 0) -> Generator[None, None, None]:
     """Within this block so many bytes are left on the disk."""
     ballast = disk / "ballast"

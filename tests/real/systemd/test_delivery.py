@@ -66,6 +66,13 @@ def test_while_the_bus_is_away_the_reload_stays_owed_and_a_masked_unit_is_named(
     until(lambda: host.served() == "masked", "the new set had stayed live")  # nginx -s reload does not wait
 
 
+def test_systemd_may_execute_itself_anew_meanwhile(host: Host) -> None:
+    for number in range(2):
+        host.put(*host.pair(f"anew-{number}"))
+        host.machine.run("systemctl", "daemon-reexec")
+        until(lambda number=number: host.served() == f"anew-{number}", "checked, told and served")  # type: ignore[misc]
+
+
 def test_without_polkit_the_helpers_of_its_units_carry_requests_out(host: Host) -> None:
     machine = host.machine
     rule = machine.path("/etc/polkit-1/rules.d/50-syncret.rules")
