@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.real.systemd.nginx_host import Host, nginx_machine, running
-from tests.support.machine import Machine
+from tests.support.machine import Machine, until
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +19,5 @@ def delivering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 def host(delivering: Machine) -> Iterator[Host]:
     """nginx with a first pair, delivered before it started."""
     with running(delivering) as found:
+        until(lambda: found.ready("Delivered"), "settled")  # nothing of the first set is owed any more
         yield found
