@@ -239,3 +239,6 @@ def test_an_operator_without_an_election_is_known_by_the_statuses_that_it_writes
             assert not_ready(other) == ""
             assert other.stop() == 0
         assert process.stop() == 0
+        often = place("ExternalSecret", NAMESPACES[0], "often")
+        api.request("DELETE", often)  # for the tests after this one nothing is to be due
+        until(lambda: api.get(often) is None, "gone", 60)
