@@ -1,5 +1,6 @@
 """The control socket of `status`, `explain`, `refresh`, completion; its mode (0600) is its access control."""
 
+import asyncio
 import errno
 import os
 import socket
@@ -13,7 +14,7 @@ import msgspec
 from aiohttp import web
 
 from syncret.config.meta import ObjectRef
-from syncret.config.resources.kinds import is_shown
+from syncret.config.resources.kinds import DELIVERY, is_shown
 from syncret.config.settings import Settings
 from syncret.daemon.core.explain.explain import (
     ExplainInput,
@@ -143,7 +144,8 @@ def application(view: View) -> web.Application:
         return await stream_response(request, status.pieces(view), {"Content-Type": "application/json"})
 
     async def get_explanation(request: web.Request) -> web.Response:
-        return _json(explanation(view, *_object_in_query(request)))
+        named = _object_in_query(request)
+        return _json(explanation(view, *named, seen=await _blind_mounts(view, ref_of(*named))))
 
     async def get_names(request: web.Request) -> web.Response:
         return _json(names(view.running.inventory, request.query.get("kind", "")))
@@ -165,8 +167,10 @@ def application(view: View) -> web.Application:
     return app
 
 
-def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation:
-    """The explanation of one object. Raises UnknownObject."""
+def explanation(
+    view: View, kind: str, namespace: str, name: str, *, seen: tuple[str, ...] = ()
+) -> Explanation:
+    """The explanation of one object; `seen` is what the host shows just now. Raises UnknownObject."""
     controllers, engine = view.running, view.running.engine
     ref, every = ref_of(kind, namespace, name), invalid_objects(view.problems)
     invalid = every.get(ref)
@@ -190,11 +194,23 @@ def explanation(view: View, kind: str, namespace: str, name: str) -> Explanation
         unanswered=engine.queue.unanswered(str(ref)),
         server=controllers.context.sessions.waits_for(ref),
         held=tuple(str(each) for each in engine.held_back(ref)),
-        noted=controllers.context.memory.notes(ref),
+        noted=(*controllers.context.memory.notes(ref), *seen),
         released=_released(view, ref),
         receivers=tuple(verdicts_of(document, view.registry, Rules.of(view.settings, os.environ))),
     )
     return explain(document, known) if is_shown(ref.group_kind) else explain_exports(ref, known)
+
+
+async def _blind_mounts(view: View, ref: ObjectRef) -> tuple[str, ...]:
+    """Where a new set of a Delivery would not be seen."""
+    stored = view.running.inventory.get(ref) if ref.group_kind == DELIVERY.group_kind else None
+    if stored is None:
+        return ()
+    from syncret.config.resources.delivery.delivery import Delivery  # few hosts have any
+    from syncret.daemon.delivery.mounts import blind_mounts
+
+    spec = stored.as_type(Delivery).spec
+    return await asyncio.to_thread(lambda: tuple(blind_mounts(spec)))
 
 
 def _released(view: View, ref: ObjectRef) -> tuple[str, ...]:

@@ -161,6 +161,64 @@ def test_what_a_disk_refuses_leaves_the_old_set_and_is_tried_again(
             assert host.told() == 2
 
 
+@contextmanager
+def bound(folder: Path, point: Path) -> Generator[None, None, None]:
+    point.mkdir()
+    mounted = subprocess.run(["mount", "--bind", folder, point], check=False, capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", point], check=True)
+
+
+@contextmanager
+def bound_for_itself(folder: Path, point: Path) -> Generator[None, None, None]:
+    """A program with mounts of its own, as a container or a unit has them."""
+    point.mkdir()
+    script = f"mount --bind {folder} {point} && echo done && exec sleep 600"
+    command = ["unshare", "--mount", "sh", "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
+        try:
+            assert program.stdout is not None
+            if program.stdout.readline() != b"done\n":
+                pytest.skip("nothing can be mounted here")
+            yield
+        finally:
+            program.kill()
+
+
+@pytest.mark.parametrize("mounting", [bound, bound_for_itself])
+def test_who_has_a_set_mounted_keeps_it_and_explain_says_so(
+    tmp_path: Path, mounting: Callable[[Path, Path], AbstractContextManager[None]]
+) -> None:
+    host, point = Host(tmp_path), tmp_path / "elsewhere"
+    host.first.mkdir()
+    host.second.mkdir()
+    host.write("old")
+    said = f"{host.second}/tls is mounted at {point}"
+
+    def warnings() -> list[str]:
+        told = host.daemon.ask("explain", "Delivery/web").stdout
+        return [line for line in told.splitlines() if "is mounted at" in line]
+
+    with daemon(tmp_path, tmp_path / "manifests") as host.daemon:
+        assert warnings() == []
+        with mounting(host.second / "tls", point):
+            [warning] = warnings()
+            assert said in warning
+            assert "(use layout: links)" in warning
+            assert ("by sleep, process" in warning) == (mounting is bound_for_itself)
+            host.write("new")
+            host.daemon.until(lambda: host.live("new"), "delivered")
+            if mounting is bound:
+                assert {each.read_text() for each in point.iterdir()} == {f"old-{key}" for key in range(KEYS)}
+            [warning] = warnings()
+            assert said in warning
+        assert warnings() == []
+
+
 CUTS: Final = 8
 
 
