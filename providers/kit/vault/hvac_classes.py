@@ -1,49 +1,53 @@
-"""hvac's API classes, imported without the library `requests`, which they never use on our adapter.
+"""hvac's API classes, imported without the rest of hvac: each is in a module of its own.
 
-It is imported if something asks for it after all, such as another package that uses hvac's own client:
-importing it takes longer than all the requests of a small sync, and 10 MB.
+hvac's packages import all of it, also its client with the library `requests`, which we never use: that takes
+longer than all the requests of a small sync.
 """
 
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
 from types import ModuleType
 from typing import Final
 
 __all__ = ["JWT", "AppRole", "Gcp", "Kubernetes", "Ldap", "Lease", "Token"]
 
-_LIBRARY: Final = "requests"
-_PARTS: Final = (_LIBRARY, f"{_LIBRARY}.exceptions")
-
-
-class _OnDemand(ModuleType):
-    """Stands for a module that is imported when one of its members is asked for."""
-
-    Response = object
-    """Named by hvac in an annotation, when it is imported."""
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):  # the import system asks for some
-            raise AttributeError(name)
-        return getattr(import_module(self.__name__), name)
+_HVAC: Final = "hvac"
+_PACKAGES: Final = (_HVAC, f"{_HVAC}.api", f"{_HVAC}.api.auth_methods", f"{_HVAC}.api.system_backend")
 
 
 @contextmanager
-def _on_demand() -> Generator[None]:
-    """While this lasts, an import of the library imports nothing."""
-    if _LIBRARY in sys.modules:
+def _as_folders() -> Generator[None]:
+    """While this lasts, these packages are folders of modules: what they would import is not imported.
+
+    The modules are then ours alone: whoever imports hvac later gets all of it.
+    """
+    found = None if _HVAC in sys.modules else find_spec(_HVAC)
+    if found is None:  # somebody has imported all of it; or it is not installed, as the next line says
         yield
         return
-    sys.modules |= {part: _OnDemand(part) for part in _PARTS}
+    sys.modules |= {name: _folder(name, found) for name in _PACKAGES}
     try:
         yield
     finally:
-        for part in _PARTS:
-            if isinstance(sys.modules.get(part), _OnDemand):
-                del sys.modules[part]
+        for name in [each for each in sys.modules if each.partition(".")[0] == _HVAC]:
+            del sys.modules[name]
 
 
-with _on_demand():
-    from hvac.api.auth_methods import JWT, AppRole, Gcp, Kubernetes, Ldap, Token
+def _folder(name: str, hvac: ModuleSpec) -> ModuleType:
+    spec = ModuleSpec(name, None, is_package=True)
+    below = name.replace(".", "/").removeprefix(_HVAC)
+    spec.submodule_search_locations = [f"{each}{below}" for each in hvac.submodule_search_locations or ()]
+    return module_from_spec(spec)
+
+
+with _as_folders():
+    from hvac.api.auth_methods.approle import AppRole
+    from hvac.api.auth_methods.gcp import Gcp
+    from hvac.api.auth_methods.jwt import JWT
+    from hvac.api.auth_methods.kubernetes import Kubernetes
+    from hvac.api.auth_methods.ldap import Ldap
+    from hvac.api.auth_methods.token import Token
     from hvac.api.system_backend.lease import Lease

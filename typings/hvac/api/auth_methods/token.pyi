@@ -1,0 +1,13 @@
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from hvac.api import VaultApiBase
+
+T = TypeVar("T")
+
+class Token(VaultApiBase[T]):
+    def lookup_self(self, mount_point: str = ...) -> Awaitable[T]: ...
+    def renew_self(
+        self, increment: str | None = ..., wrap_ttl: str | None = ..., mount_point: str = ...
+    ) -> Awaitable[T]: ...
+    def revoke_self(self, mount_point: str = ...) -> Awaitable[T]: ...
