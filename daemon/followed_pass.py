@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from syncret.config.meta import GroupKind
 from syncret.config.resources.kinds import SECRET
@@ -17,6 +17,9 @@ from syncret.daemon.ops.logs.events import EngineLogger
 from syncret.daemon.ops.logs.problems import ProblemLogger
 from syncret.daemon.ops.logs.repeats import Repeats
 from syncret.providers.registry import Registry
+
+if TYPE_CHECKING:  # few have one
+    from syncret.daemon.cache.cache import OfflineCache
 
 AT_MOST: Final = 30.0
 """Seconds for which values that go on changing are waited for."""
@@ -73,10 +76,13 @@ class FollowedPass:
 
 
 @asynccontextmanager
-async def followed_pass(settings: Settings, registry: Registry) -> AsyncGenerator[FollowedPass]:
+async def followed_pass(
+    settings: Settings, registry: Registry, cache: "OfflineCache | None" = None
+) -> AsyncGenerator[FollowedPass]:
     """Keep what the manifests want up to date until the block is left; Deliveries are left alone.
 
-    Raises ConfigError, StateError or StorageUnavailable if it cannot begin.
+    What stores do not answer is taken from the `cache`. Raises ConfigError, StateError or StorageUnavailable
+    if it cannot begin.
     """
     from syncret.daemon.homes.filesystem.opening import host_home  # the daemon of a cluster needs none
 
@@ -85,7 +91,7 @@ async def followed_pass(settings: Settings, registry: Registry) -> AsyncGenerato
     problems = ProblemLogger(repeats)
     home = host_home(settings, registry, now=clock.now, on_problems=problems.found)
     async with home:
-        hooks = EngineOverrides(observer=EngineLogger(repeats))
+        hooks = EngineOverrides(observer=EngineLogger(repeats), cache=cache)
         async with (
             run_engine(home, registry=registry, settings=settings, clock=clock, hooks=hooks) as running,
             asyncio.TaskGroup() as group,

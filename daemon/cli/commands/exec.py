@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from syncret.config.settings import Settings
 from syncret.daemon.cli.exit_codes import INVALID, OK, UNUSABLE
 from syncret.daemon.cli.printing import warn_of_made_elsewhere
+from syncret.daemon.cli.program.caching import cached
 from syncret.daemon.cli.program.environment import check_result, environment_of
 from syncret.daemon.cli.program.inherited import Inherited, close_files_at_exec
 from syncret.daemon.cli.program.not_run import NOT_STARTED, NotRun, refused_by_kernel
@@ -29,9 +30,6 @@ def run(options: Namespace) -> int:
     """Become the program, which returns only if that is not to be; or supervise it until its end."""
     inherited = Inherited.now()
     if options.on_change is not None:
-        if options.cache:
-            print_error("--cache is for programs that nothing stays beside", "leave --on-change out")
-            return INVALID
         return _supervised(options, inherited)
     unused = [name for name in _ONLY_ON_CHANGE if getattr(options, name) is not None]
     if unused:
@@ -77,11 +75,7 @@ def _environment(options: Namespace) -> dict[bytes, bytes]:
 
 
 async def _pass(options: Namespace, settings: Settings) -> SyncResult:
-    if not options.cache:
-        return await one_pass(settings, Registry(), deliver=False)
-    from syncret.daemon.cli.program.caching import cached  # few have one
-
-    async with cached(settings) as known:
+    async with cached(settings, wanted=options.cache) as known:
         result = await one_pass(known.settings, Registry(), deliver=False, cache=known.cache)
         known.settle(result)
         return result

@@ -5,15 +5,13 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from syncret.config.durations import span
 from syncret.config.settings import Settings
 from syncret.config.visible import printable
-from syncret.daemon.cache.cache import OfflineCache
-from syncret.daemon.cache.opening import open_cache
 from syncret.daemon.cli.exit_codes import INVALID
 from syncret.daemon.cli.program.not_run import NotRun
 from syncret.daemon.cli.terminal import print_error, print_text
@@ -21,12 +19,15 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.one_pass import SyncResult
 from syncret.daemon.ops import logs
 
+if TYPE_CHECKING:  # few have one
+    from syncret.daemon.cache.cache import OfflineCache
+
 
 class Cached(NamedTuple):
-    """The settings to run with, and the cache; None where it cannot be used."""
+    """The settings to run with, and the cache; None where there is none, or it cannot be used."""
 
     settings: Settings
-    cache: OfflineCache | None
+    cache: "OfflineCache | None"
 
     def settle(self, result: SyncResult) -> None:
         """Say on stderr which values are not from their store now; that it does not answer is no failure."""
@@ -41,8 +42,13 @@ class Cached(NamedTuple):
 
 
 @asynccontextmanager
-async def cached(settings: Settings) -> AsyncGenerator[Cached]:
-    """The cache that the settings want. One that cannot be used is told of. Raises NotRun without a key."""
+async def cached(settings: Settings, *, wanted: bool) -> AsyncGenerator[Cached]:
+    """The cache, if it is wanted. One that cannot be used is told of. Raises NotRun without a key."""
+    if not wanted:
+        yield Cached(settings, None)
+        return
+    from syncret.daemon.cache.opening import open_cache
+
     if not settings.cache.key:
         raise NotRun(INVALID, "--cache: there is no key", "`syncret cache init` makes one; set cache.key")
     logs.configure("error", settings.log_format, time=settings.log_time)

@@ -6,6 +6,7 @@ from argparse import Namespace
 from msgspec.structs import replace
 
 from syncret.config.settings import Settings
+from syncret.daemon.cli.program.caching import cached
 from syncret.daemon.cli.program.environment import check_result, environment_of
 from syncret.daemon.cli.program.inherited import Inherited
 from syncret.daemon.cli.program.not_run import NotRun
@@ -45,13 +46,17 @@ def _reaction(options: Namespace) -> Reaction:
 async def _supervise(supervisor: Supervisor, options: Namespace, settings: Settings) -> int | NotRun:
     """The exit code; what kept the program from running is returned, as a task group would wrap it."""
     with supervisor:
-        async with followed_pass(settings, Registry()) as followed:
+        async with (
+            cached(settings, wanted=options.cache) as known,
+            followed_pass(known.settings, Registry(), known.cache) as followed,
+        ):
 
             async def renew() -> dict[bytes, bytes]:
                 return environment_of(await followed.result(), options, settings)
 
             try:
                 first = await followed.result()
+                known.settle(first)
                 check_result(first)
                 environment = environment_of(first, options, settings)
                 return await supervisor.run(environment, followed, renew)

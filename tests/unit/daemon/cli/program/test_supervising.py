@@ -8,12 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import pytest
+
+from tests.support.servers.small_vault import SmallVault, served, vault_sets, vault_store
 
 pytestmark = pytest.mark.slow  # each becomes processes
 
@@ -120,15 +122,21 @@ def rotate(manifest: Path) -> None:
 
 @contextmanager
 def supervised(
-    manifest: Path, *flags: str, program: Sequence[str], stdin: int = subprocess.DEVNULL
+    manifest: Path,
+    *flags: str,
+    program: Sequence[str],
+    stdin: int = subprocess.DEVNULL,
+    stderr: int = subprocess.DEVNULL,
+    env: Mapping[str, str] | None = None,
 ) -> Generator[Running]:
     reader, writer = os.pipe()
     process = subprocess.Popen(
         [*COMMAND, "exec", "-f", manifest, "--debounce", "50ms", *flags, "--", *program],
         stdin=stdin,
         stdout=writer,
-        stderr=subprocess.DEVNULL,
+        stderr=writer if stderr == subprocess.STDOUT else stderr,
         start_new_session=True,
+        env={**os.environ, **(env or {})},
     )
     os.close(writer)
     try:
@@ -175,6 +183,35 @@ def test_new_values_start_it_again_and_it_is_asked_to_end_before(manifest: Path)
         assert not Path(f"/proc/{first}").exists()
         running.send(signal.SIGTERM)
         assert running.end() == -signal.SIGTERM
+
+
+def test_with_a_cache_it_begins_while_the_manager_is_away_and_gets_new_values_later(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    path, key = tmp_path / "manifests.yaml", tmp_path / "key"
+    key.write_bytes(os.urandom(32))
+    key.chmod(0o600)
+    env = {
+        "XDG_CACHE_HOME": str(tmp_path),
+        "SYNCRET_CACHE_KEY": f"file:{key}",
+        "SYNCRET_CALL_ATTEMPTS": "1",
+    }
+    flags = ("--on-change", "restart", "--cache")
+    with served(SmallVault()) as vault:
+        path.write_text(vault_store(vault) + vault_sets("vault", 1, "1h"))
+        with supervised(path, *flags, program=python(), env=env) as running:
+            _, first, *_ = running.line().split()
+            running.send(signal.SIGTERM)
+            running.end()
+        vault.goes_away()
+        with supervised(path, *flags, program=python(), stderr=subprocess.STDOUT, env=env) as running:
+            assert "values from the cache" in running.line()
+            assert running.line().split()[:2] == ["runs", first]
+            vault.comes_back()
+            while not (line := running.line()).startswith("runs"):
+                assert "syncret" in line or "vault" in line
+            assert line.split()[1] != first
+            running.send(signal.SIGTERM)
+            assert running.end() == -signal.SIGTERM
 
 
 def test_one_that_does_not_end_is_killed(manifest: Path) -> None:
