@@ -154,10 +154,11 @@ def check_policy(resource: ExternalSecret) -> None:
         raise Refused("its refreshInterval is 0: it is not fetched again", hint=hint)
 
 
-class Cleared(msgspec.Struct, frozen=True):
-    """How many values the offline cache forgot."""
+class Cleared(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How many values the offline cache forgot; of one that could not be used, what to do next."""
 
     removed: int
+    next: str = ""
 
 
 def clear_cache(view: View, store: str) -> Cleared:
@@ -165,9 +166,11 @@ def clear_cache(view: View, store: str) -> Cleared:
 
     Raises UnknownObject and Refused.
     """
-    cache = None if view.offline is None else view.offline.cache
-    if cache is None:
+    if view.offline is None:
         raise Refused("the daemon has no cache", hint="set cache.key")
+    cache = view.offline.cache
+    if cache is None:
+        return _remove_unusable(view, store)
     if not store:
         return Cleared(cache.clear())
     kind, *rest = store.split("/")
@@ -179,3 +182,18 @@ def clear_cache(view: View, store: str) -> Cleared:
     from syncret.daemon.cache.cache import store_id  # there is a cache: it is imported
 
     return Cleared(cache.clear([store_id(ref, stored.data, each) for each in namespaces]))
+
+
+def _remove_unusable(view: View, store: str) -> Cleared:
+    """Remove the file of a cache that this daemon cannot use. Raises Refused while another one uses it."""
+    from syncret.daemon.cache.errors import CacheUnusable  # a cache is wanted: they are imported
+    from syncret.daemon.cache.file import remove_file
+    from syncret.daemon.cache.opening import cache_path
+
+    if store:
+        raise Refused("the cache cannot be used", hint="without --store all of it is removed")
+    try:
+        remove_file(cache_path(view.settings))
+    except CacheUnusable as error:
+        raise Refused(error.message, hint=error.hint) from None
+    return Cleared(0, next="reload the daemon, and a new one begins")

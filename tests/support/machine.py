@@ -61,9 +61,10 @@ def until(condition: Callable[[], bool], what: str, seconds: float = STEP_SECOND
 
 
 @contextmanager
-def booted(root: Path, console: Path) -> Generator[Machine]:
-    """Boot the root; power it off at the end."""
+def booted(root: Path, console: Path, **environment: str) -> Generator[Machine]:
+    """Boot the root; power it off at the end. `environment` is that of its first process."""
     command = ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network"]
+    command += [f"--setenv={name}={value}" for name, value in environment.items()]
     command += ["--console=pipe", "--link-journal=no", f"--directory={root}", "--boot"]
     with console.open("wb") as output:
         nspawn = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)

@@ -111,5 +111,6 @@ def _clear(options: Namespace) -> int:
     if options.output == "json":
         print_json(answer)
     else:
-        print_text(sys.stdout, f"{answer['removed']} values removed")
+        told = f"removed the cache, which could not be used: {answer['next']}" if "next" in answer else ""
+        print_text(sys.stdout, told or f"{answer['removed']} values removed")
     return OK

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from syncret.config.settings import Cache, Settings
 from syncret.daemon.app import EngineOverrides, run_engine
@@ -101,6 +102,26 @@ async def test_without_a_daemon_its_file_goes(settings: Settings, capsys: pytest
     assert not file.exists()
     assert main(arguments) == 0
     assert capsys.readouterr().out == "removed\nthere is no cache\n"
+
+
+async def test_one_that_the_daemon_cannot_use_is_removed_as_its_remedy_says(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(settings.state_file).with_name("cache.db")
+    async with daemon(settings) as (view, _):
+        view.offline = Opened(None, "the cache was sealed with another key")
+        assert await asked(view, "cache", "clear") == 1
+        assert "another syncret uses this cache" in capsys.readouterr().err
+        view.settings = replace(view.settings, state_file=f"{file.parent}/other/state.db")
+        other = Path(view.settings.state_file).with_name("cache.db")
+        other.parent.mkdir(mode=0o700)
+        other.write_bytes(b"damaged")
+        assert await asked(view, "cache", "clear", "--store", "SecretStore/demo") == 1
+        assert "without --store all of it is removed" in capsys.readouterr().err
+        assert await asked(view, "cache", "clear") == 0
+        assert "reload the daemon, and a new one begins" in capsys.readouterr().out
+        assert file.exists()
+        assert not other.exists()
 
 
 async def test_a_daemon_without_a_cache_says_so(
