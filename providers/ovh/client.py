@@ -26,7 +26,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
-from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.paging import Looked, Matches, Page, pages
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
 from syncret.providers.ovh.push import pushed_data
@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # imports asyncio and TLS
 _READ: Final = "give the identity an IAM policy with okms:apikms:secret/get and secret/version/getData"
 _LIST: Final = "give the identity an IAM policy with okms:apikms:secret/get"
 _WRITE: Final = "give the identity an IAM policy with okms:apikms:secret/create, edit and delete"
+_NEXT: Final = "x-pagination-cursor-next"
 
 READ: Final = Endpoint("GET", "/v2/secret/{path}", "reading secret {path}", _READ)
 LIST: Final = Endpoint("GET", "/v1/secret/metadata/{path}", "listing secrets", _LIST)
@@ -51,7 +52,7 @@ class _Version(msgspec.Struct):
     data: dict[str, Json] | None = None
 
 
-class _Metadata(msgspec.Struct):
+class _Metadata(msgspec.Struct, rename="camel"):
     current_version: int | None = None
 
 
@@ -136,10 +137,18 @@ class OvhClient(TextValues, SingleReads[SecretBytes]):
         return await self.fetch_one(RemoteKey(path))
 
     async def _list(self, folder: str, paced: Paced) -> Sequence[str]:
-        listing = partial(self._api.look_up, LIST, params={"list": "true"}, path=folder)
-        answer = await paced(listing)
-        listed = None if answer is None else answer.decode(_Listed).data
-        return [key for key in (listed.keys if listed else None) or () if key and not key.startswith("/")]
+        """The keys of all pages of a folder; none if it is gone."""
+        ask = partial(self._api.look_up, LIST, params={"list": "true"}, path=folder)
+
+        async def page(cursor: str) -> Page[str]:
+            answer = await ask(headers={"X-Pagination-Cursor": cursor} if cursor else {})
+            if answer is None:
+                return Page(())
+            listed = answer.decode(_Listed).data
+            return Page((listed.keys if listed else None) or (), answer.headers.get(_NEXT, ""))
+
+        listed = pages(page, paced, doing="listing secrets")
+        return [key async for key in listed if key and not key.startswith("/")]
 
     # -- push: whole secrets
     async def push(self, item: PushItem) -> None:
@@ -164,5 +173,5 @@ class OvhClient(TextValues, SingleReads[SecretBytes]):
 
     # -- probe
     async def probe(self) -> Readiness:
-        await self._api.call(SECRETS, params={"pageSize": "1"})
+        await self._api.call(SECRETS, headers={"X-Pagination-Size": "1"})
         return "ready"

@@ -16,7 +16,8 @@ from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 from syncret.providers.ovh.client import OvhClient
 from syncret.providers.ovh.spec import OvhMTLS, OvhSpec
 
-_NO_SECRET: Final = 17125377
+_ABSENT: Final = {17125377, 17125378}
+"""What the Secret Manager calls a secret, and a version, that does not exist."""
 
 
 class _Failure(msgspec.Struct):
@@ -25,7 +26,7 @@ class _Failure(msgspec.Struct):
 
 def _is_absent(answer: Answer) -> bool:
     failure = answer.decode_if(_Failure)
-    return failure is not None and failure.error_code == _NO_SECRET
+    return failure is not None and failure.error_code in _ABSENT
 
 
 _REFUSALS: Final = Refusals(

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, RemoteTarget
+from syncret.providers.contract import FindQuery, RemoteRef, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from syncret.providers.testing.calls import finder, item, writer
+from syncret.providers.testing.calls import finder, item, read, writer
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, HoldsFields, RestHarness
 from tests.support.servers.ovh.server import DOMAIN, Ovh
@@ -83,3 +83,17 @@ async def test_folders_are_followed() -> None:
             await finder(client).find(FindQuery(path="/shop"), unpaced, Work())
 
     assert (set(below or ()), set(every or ())) == ({"shop/db", "shop/mail/user"}, {"shop/mail/user", "web"})
+
+
+async def test_a_folder_of_several_pages() -> None:
+    async with running(Ovh()) as server, OvhHarness(server).open() as client:
+        server.secrets = {f"shop/{name}": [{"a": name}] for name in "abcde"}
+        found = await finder(client).find(FindQuery(path="shop"), unpaced, Work())
+
+    assert set(found or ()) == {f"shop/{name}" for name in "abcde"}
+
+
+async def test_a_version_that_does_not_exist() -> None:
+    async with running(Ovh()) as server, OvhHarness(server).open() as client:
+        server.secrets["a"] = [{"k": "1"}]
+        assert await read(client, RemoteRef("a", version="2")) is None

@@ -3,6 +3,7 @@
 https://help.ovhcloud.com/csm/en-secret-manager-rest-api, https://github.com/ovh/okms-sdk-go
 """
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -11,7 +12,9 @@ from aiohttp import web
 from tests.support.servers.rest import Refused, RestServer, body_of
 
 DOMAIN: Final = "734b9b45-8b1a-469c-b140-b10bd6540017"
-_CODES: Final = {404: 17125377, 401: 17125384, 403: 17125380}
+_CODES: Final = {404: 17125377, 401: 50475011, 403: 16924673, 409: 50438145, 429: 50434049}
+_NO_VERSION: Final = 17125378
+_NOW: Final = "2026-01-01T00:00:00Z"
 
 
 class Ovh(RestServer):
@@ -32,8 +35,8 @@ class Ovh(RestServer):
             web.get(f"{base}/v1/secret/metadata/{{path:[^/]*}}", self._list),
         ]
 
-    def refusal(self, status: int, message: str) -> Refused:
-        code = _CODES.get(status, 17125376)
+    def refusal(self, status: int, message: str, code: int = 0) -> Refused:
+        code = code or _CODES.get(status, 50401281)
         return Refused(status, {"error_code": code, "error_id": "e", "errors": [message], "request_id": "r"})
 
     def token_of(self, request: web.Request) -> str:
@@ -48,18 +51,20 @@ class Ovh(RestServer):
 
     async def _secrets(self, request: web.Request) -> web.Response:
         self.enter(request)
-        return web.json_response([{"path": path} for path in self.secrets][: int(request.query["pageSize"])])
+        listed, headers = _page(request, list(self.secrets))
+        found = [{"path": path, "metadata": _metadata(self.secrets[path])} for path in listed]
+        return web.json_response(found, headers=headers)
 
     async def _read(self, request: web.Request) -> web.Response:
         held = self._versions(request)
         version = int(request.query.get("version", len(held)))
         if not 1 <= version <= len(held):
-            raise self.refusal(404, "version not found")
+            raise self.refusal(404, "version not found", _NO_VERSION)
         data = {"data": held[version - 1]} if request.query.get("includeData") == "true" else {}
         found = {
             "path": request.match_info["path"],
-            "metadata": {"current_version": len(held), "oldest_version": 1, "cas_required": False},
-            "version": {"id": version, "state": "ACTIVE", "created_at": "2026-01-01T00:00:00Z", **data},
+            "metadata": _metadata(held),
+            "version": {"id": version, "state": "active", "createdAt": _NOW, **data},
         }
         return web.json_response(found)
 
@@ -69,14 +74,14 @@ class Ovh(RestServer):
         if body["path"] in self.secrets:
             raise self.refusal(409, "the secret exists")
         self.secrets[body["path"]] = [body["version"]["data"]]
-        return web.json_response({"path": body["path"]}, status=201)
+        return _written(body["path"], self.secrets[body["path"]])
 
     async def _update(self, request: web.Request) -> web.Response:
         held = self._versions(request)
         if int(request.query.get("cas", len(held))) != len(held):
             raise self.refusal(409, "the current version is another one")
         held.append((await body_of(request))["version"]["data"])
-        return web.json_response({"path": request.match_info["path"]})
+        return _written(request.match_info["path"], held)
 
     async def _delete(self, request: web.Request) -> web.Response:
         self._versions(request)
@@ -91,4 +96,21 @@ class Ovh(RestServer):
         keys = [name.partition("/")[0] + ("/" if "/" in name else "") for name in names]
         if not keys:
             raise self.refusal(404, "nothing is there")
-        return web.json_response({"data": {"keys": list(dict.fromkeys(keys))}})
+        listed, headers = _page(request, list(dict.fromkeys(keys)))
+        return web.json_response({"data": {"keys": listed}, "request_id": "r"}, headers=headers)
+
+
+def _page(request: web.Request, every: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Two entries, or as many as asked for, from the cursor on; and where the next page begins."""
+    first = int(urlsafe_b64decode(request.headers.get("X-Pagination-Cursor", "")) or 0)
+    end = first + int(request.headers.get("X-Pagination-Size", "2"))
+    following = {"X-Pagination-Cursor-Next": urlsafe_b64encode(b"%d" % end).decode()}
+    return every[first:end], following if end < len(every) else {}
+
+
+def _metadata(held: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"currentVersion": len(held), "oldestVersion": 1, "casRequired": False, "createdAt": _NOW}
+
+
+def _written(path: str, held: list[dict[str, Any]]) -> web.Response:
+    return web.json_response({"path": path, "metadata": _metadata(held)})
