@@ -3,7 +3,7 @@
 https://docs.devolutions.net/server/web-interface/rest-api/, https://github.com/Devolutions/go-dvls
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -45,11 +45,17 @@ UPDATE: Final = Endpoint("PUT", f"{_ENTRIES}/{{id}}", "changing entry {id}", _WR
 DELETE: Final = Endpoint("DELETE", f"{_ENTRIES}/{{id}}", "deleting entry {id}", _WRITE)
 
 _PASSWORD: Final = "password"
+_PER_PAGE: Final = 100
 
 
-class _Named(msgspec.Struct):
+class _Named(msgspec.Struct, rename="camel"):
+    """A vault, or an entry without its secrets."""
+
     id: str
     name: str = ""
+    path: str | None = None
+    type: str | None = None
+    sub_type: str | None = None
 
 
 class _List(msgspec.Struct, rename="camel"):
@@ -161,8 +167,10 @@ class DvlsClient(SingleReads[Fields]):
     async def _update(self, key: str, entry: Mapping[str, Any], data: Mapping[str, Any]) -> None:
         place = await self._place(key)
         if place is not None:
-            kept = {name: entry[name] for name in ("name", "description", "path", "tags") if entry.get(name)}
-            await self._api.call(UPDATE, body={**kept, "data": data}, vault=place.vault, id=place.id)
+            kept = {name: entry.get(name) or "" for name in ("name", "description", "path")}
+            tags: list[str] = entry.get("tags") or []
+            body = {**kept, "tags": tags, "data": data}  # the entry is replaced
+            await self._api.call(UPDATE, body=body, vault=place.vault, id=place.id)
 
     # -- look up
     async def _entry(self, key: str) -> dict[str, Any] | None:
@@ -189,19 +197,26 @@ class DvlsClient(SingleReads[Fields]):
         path, _, name = key.strip().replace("/", "\\").rpartition("\\")
         params = {"name": name, **({"path": path} if path else {})}
         ask = partial(self._api.call, LIST, vault=vault, name=name)
-        listed = [each.id async for each in _pages(ask, params)]
-        if len(listed) > 1:
+        # the server also lists what only begins like the path
+        listed = [each async for each in _pages(ask, params) if _is_below(each.path or "", path)]
+        found = [each.id for each in _credentials(listed)]
+        if len(found) > 1:
             raise Malformed(
-                f"found {len(listed)} entries named {name!r}",
-                hint=f"write the ID of one of them: {', '.join(listed[:5])}",
+                f"found {len(found)} entries named {name!r}",
+                hint=f"write the ID of one of them: {', '.join(found[:5])}",
             )
-        return _Place(vault, listed[0]) if listed else None
+        return _Place(vault, found[0]) if found else None
 
     async def _store_vault(self) -> str:
         if not self._vault_id:
             named = [each.id async for each in self._vaults() if each.name == self._vault]
             if not named:
                 raise Malformed(f"vault {self._vault} does not exist", hint="check vault, and who may see it")
+            if len(named) > 1:
+                raise Malformed(
+                    f"found {len(named)} vaults named {self._vault!r}",
+                    hint=f"write the ID of one of them as vault: {', '.join(named[:5])}",
+                )
             self._vault_id = named[0]
         return self._vault_id
 
@@ -213,7 +228,7 @@ class DvlsClient(SingleReads[Fields]):
 
     # -- probe
     async def probe(self) -> Readiness:
-        await self._api.call(VAULTS, params={"page": "1"})
+        await self._api.call(VAULTS, params={"pageNumber": "1", "pageSize": "1"})
         return "ready"
 
 
@@ -223,11 +238,23 @@ def _pages(
     """What a list has; `ask` requests a page with these parameters."""
 
     async def page(token: str) -> Page[_Named]:
-        listed = (await ask(params={**params, "page": token or "1"})).decode(_List)
+        asked = {**params, "pageNumber": token or "1", "pageSize": str(_PER_PAGE)}
+        listed = (await ask(params=asked)).decode(_List)
         following = str(listed.current_page + 1) if listed.current_page < listed.total_page else ""
         return Page(listed.data, following)
 
     return pages(page, unpaced, doing="looking for entries")
+
+
+def _is_below(path: str, folder: str) -> bool:
+    """Whether a path is that of the folder, or of one in it."""
+    return not folder or path == folder or path.startswith(f"{folder}\\")
+
+
+def _credentials(listed: Sequence[_Named]) -> Sequence[_Named]:
+    """Those that can be read; without any, those that could be meant, of which a reader is told."""
+    readable = [each for each in listed if each.type == "Credential" and each.sub_type in KINDS]
+    return readable or [each for each in listed if each.type != "Folder"]
 
 
 def _field(entry: Mapping[str, Any], name: str) -> str:

@@ -1,4 +1,4 @@
-"""Devolutions Server passes the suite, on a server written from its published client."""
+"""Devolutions Server passes the suite, on a server that its published client works with."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -130,3 +130,51 @@ async def test_keys_without_a_vault() -> None:
             await read(client, RemoteRef("db"))
 
     assert (found, absent) == (b"pw", None)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        pytest.param("shop", b"pw", id="the folder itself"),
+        pytest.param("shop\\eu", b"pw", id="a folder in it"),
+        pytest.param("shopping", None, id="one that begins like it"),
+    ],
+)
+async def test_an_entry_in_a_folder(path: str, expected: bytes | None) -> None:
+    async with running(Dvls()) as server, DvlsHarness(server).open() as client:
+        server.add("db", path, password="pw")
+        found = await read(client, RemoteRef("shop/db"))
+
+    assert found == expected
+
+
+async def test_folders_have_names_too() -> None:
+    async with running(Dvls()) as server, DvlsHarness(server).open() as client:
+        server.add("db", kind="Folder/Folder")
+        absent = await read(client, RemoteRef("db"))
+        server.add("db", password="pw")
+        found = await read(client, RemoteRef("db"))
+        server.add("web", kind="Website/GoogleChrome")
+        with pytest.raises(Malformed, match="it is no credential"):
+            await read(client, RemoteRef("web"))
+
+    assert (absent, found) == (None, b"pw")
+
+
+async def test_two_vaults_of_one_name() -> None:
+    async with running(Dvls()) as server, DvlsHarness(server).open() as client:
+        server.vaults.append({"id": "7" * 8, "name": "Shop"})
+        with pytest.raises(Malformed, match="found 2 vaults named 'Shop'") as caught:
+            await read(client, RemoteRef("db"))
+
+    assert VAULT in caught.value.hint
+
+
+async def test_a_push_keeps_what_it_does_not_set() -> None:
+    async with running(Dvls()) as server, DvlsHarness(server).open() as client:
+        id_ = server.add("db", "shop", username="ada", password="old")
+        server.entries[id_]["description"] = "of the shop"
+        before = {**server.entries[id_], "data": {"username": "ada", "password": "new"}}
+        await writer(client).push(item("shop/db", b"new"))
+
+    assert server.entries[id_] == before

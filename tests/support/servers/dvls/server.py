@@ -24,18 +24,21 @@ class Dvls(RestServer):
         self.secret = "canary-secret-1"
         self.entries: dict[str, dict[str, Any]] = {}
         self.logins = 0
+        self.vaults = [{"id": "0" * 8, "name": "Other"}, {"id": VAULT, "name": "Shop"}]
 
-    def add(self, name: str, path: str = "", kind: str = "Default", **data: str) -> str:
+    def add(self, name: str, path: str = "", kind: str = "Credential/Default", **data: str) -> str:
         """A new entry; its ID."""
         id_ = str(UUID(int=len(self.entries) + 1))
-        head = {"id": id_, "name": name, "path": path, "type": "Credential", "subType": kind, "tags": ["t"]}
-        self.entries[id_] = {**head, "data": dict(data)}
+        type_, _, subtype = kind.rpartition("/")
+        head = {"id": id_, "name": name, "path": path, "type": type_ or "Credential", "subType": subtype}
+        self.entries[id_] = {**head, "description": "", "tags": ["t"], "data": dict(data)}
         return id_
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         entries = f"/api/v1/vault/{VAULT}/entry"
         return [
             web.post("/api/v1/login", self._log_in),
+            web.get("/api/is-logged", self._is_logged),
             web.get("/api/v1/vault", self._vaults),
             web.get(entries, self._list),
             web.post(entries, self._create),
@@ -58,18 +61,22 @@ class Dvls(RestServer):
         self.token = f"canary-token-{self.logins}"
         return web.json_response({"tokenId": self.token, "result": 1})
 
+    async def _is_logged(self, request: web.Request) -> web.Response:
+        return web.json_response(self.token_of(request) == self.token)
+
     async def _vaults(self, request: web.Request) -> web.Response:
-        return self._page(request, [{"id": "0" * 8, "name": "Other"}, {"id": VAULT, "name": "Shop"}])
+        return self._page(request, self.vaults)
 
     async def _list(self, request: web.Request) -> web.Response:
-        asked = {name: request.query[name] for name in ("name", "path") if name in request.query}
-        fits = [each for each in self.entries.values() if asked.items() <= each.items()]
-        return self._page(request, [{**each, "data": {}} for each in fits])
+        """By name; and by what a path begins with, which need not be a folder."""
+        name, path = request.query.get("name"), request.query.get("path", "")
+        named = [each for each in self.entries.values() if name in {None, each["name"]}]
+        return self._page(request, [{**each, "data": {}} for each in named if each["path"].startswith(path)])
 
     def _page(self, request: web.Request, every: list[dict[str, Any]]) -> web.Response:
-        """Pages of one, so that there are several."""
+        """Pages of one, whatever is asked for, so that there are several."""
         self.enter(request)
-        number = int(request.query["page"])
+        number = int(request.query.get("pageNumber", "1"))
         counts = {"currentPage": number, "pageSize": 1, "totalCount": len(every), "totalPage": len(every)}
         return web.json_response({"data": every[number - 1 : number], **counts})
 
@@ -86,11 +93,17 @@ class Dvls(RestServer):
     async def _create(self, request: web.Request) -> web.Response:
         self.enter(request)
         body = await body_of(request)
-        id_ = self.add(body["name"], body["path"], body["subType"], **body["data"])
+        kind = f"{body['type']}/{body['subType']}"
+        id_ = self.add(body["name"], body.get("path", ""), kind, **body["data"])
+        self.entries[id_].update(tags=body.get("tags") or [], description=body.get("description", ""))
         return web.json_response({"id": id_}, status=201)
 
     async def _update(self, request: web.Request) -> web.Response:
-        self._entry(request).update(await body_of(request))
+        """The whole entry: what the body lacks is refused, as nobody knows what becomes of it."""
+        entry, body = self._entry(request), await body_of(request)
+        if set(body) != {"name", "description", "path", "tags", "data"}:
+            raise self.refusal(400, "an entry is updated as a whole")
+        entry.update({**body, "tags": body["tags"] or []})
         return web.json_response({"result": 1})
 
     async def _delete(self, request: web.Request) -> web.Response:
