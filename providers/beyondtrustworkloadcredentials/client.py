@@ -18,6 +18,7 @@ from syncret.providers.contract import (
     SecretBytes,
     SecretMap,
 )
+from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
@@ -43,11 +44,15 @@ class _Metadata(msgspec.Struct):
 class Found(msgspec.Struct):
     """A secret: fields of any JSON, and tags."""
 
-    secret: dict[str, Json]
+    secret: dict[str, Json] | None
     metadata: _Metadata | None = None
 
+    @property
+    def held(self) -> dict[str, Json]:
+        return self.secret or {}
+
     def __repr__(self) -> str:
-        return f"<Found {len(self.secret)} fields>"
+        return f"<Found {len(self.held)} fields>"
 
 
 class _Listed(msgspec.Struct):
@@ -55,7 +60,8 @@ class _Listed(msgspec.Struct):
 
 
 class _List(msgspec.Struct):
-    data: list[_Listed] = []
+    data: list[_Listed] | None = None
+    error: str | None = None
 
 
 class WorkloadCredentialsClient(SingleReads[Found]):
@@ -76,19 +82,22 @@ class WorkloadCredentialsClient(SingleReads[Found]):
         return RemoteKey(ref.key)
 
     async def fetch_one(self, key: RemoteKey) -> Found | None:
-        return await self._read(self._folder, key.key)
+        found = await self._read(self._folder, key.key)
+        if found is not None and found.secret is None:
+            raise Malformed(f"reading secret {key.key}: it has no value")
+        return found
 
     def value(self, payload: Found, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """One field, or all as a JSON object."""
         if not ref.property:
-            return SecretBytes(gojson.marshal(payload.secret, work).encode())
-        if ref.property not in payload.secret:
+            return SecretBytes(gojson.marshal(payload.held, work).encode())
+        if ref.property not in payload.held:
             raise missing_property(f"property {ref.property} not found in secret {ref.key}")
-        return SecretBytes(gojson.byte_value(payload.secret[ref.property], work))
+        return SecretBytes(gojson.byte_value(payload.held[ref.property], work))
 
     def fields(self, payload: Found, ref: RemoteRef, work: Work) -> SecretMap | None:
         del ref
-        return {name: SecretBytes(gojson.byte_value(each, work)) for name, each in payload.secret.items()}
+        return {name: SecretBytes(gojson.byte_value(each, work)) for name, each in payload.held.items()}
 
     async def _read(self, folder: str, name: str) -> Found | None:
         answer = await self._api.look_up(READ, params={"folder": folder} if folder else {}, name=name)
@@ -103,7 +112,10 @@ class WorkloadCredentialsClient(SingleReads[Found]):
         if answer is None:
             return None
         matches, looked, found = regexp.matcher(query.name or "", work), Looked("listing secrets"), Matches()
-        listed = answer.decode(_List).data
+        answered = answer.decode(_List)
+        if answered.error:
+            raise Malformed("listing secrets: HTTP 200, but with an error", hint="does the folder exist?")
+        listed = answered.data or []
         looked.at(listed)
         paths = [each.path for each in listed if matches(each.path.rpartition("/")[2])]
 
@@ -114,7 +126,7 @@ class WorkloadCredentialsClient(SingleReads[Found]):
         read_all = map_concurrently(read, paths, reading(paced), doing="beyondtrust find")
         for path, secret in await read_all:
             if secret is not None and has_tags(secret.metadata.tags if secret.metadata else None, query.tags):
-                for name, each in secret.secret.items():
+                for name, each in secret.held.items():
                     found.add_value(f"{path}/{name}", SecretBytes(gojson.byte_value(each, work)))
         return found.values
 

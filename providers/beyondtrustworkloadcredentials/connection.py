@@ -20,11 +20,15 @@ _VERSION: Final = {"bt-secrets-api-version": "2026-04-28"}
 
 
 class _Failure(msgspec.Struct):
-    error: str
+    """BeyondTrust's own clients look for one or the other."""
+
+    error: str = ""
+    code: str = ""
 
 
 def _is_absent(answer: Answer) -> bool:
-    return answer.decode_if(_Failure) is not None
+    failure = answer.decode_if(_Failure)
+    return failure is not None and bool(failure.error or failure.code)
 
 
 _REFUSALS: Final = Refusals(

@@ -239,7 +239,7 @@ def workload_credentials() -> Guide:
     return Guide(
         server,
         lambda: {
-            "https://api.beyondtrust.io/site": server.url,
+            "https://api.beyondtrust.io": server.url,
             "folderPath: shop": f"{here}{authority}",
         },
         tls=True,

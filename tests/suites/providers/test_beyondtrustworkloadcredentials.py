@@ -6,14 +6,15 @@ from contextlib import asynccontextmanager
 
 import msgspec
 import pytest
+from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.providers.beyondtrustworkloadcredentials.dynamic_secret import DYNAMIC_SECRET
-from syncret.providers.contract import FindQuery, Generated
+from syncret.providers.contract import FindQuery, Generated, RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from syncret.providers.testing.calls import finder
+from syncret.providers.testing.calls import finder, read
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, HoldsFields, RestHarness, read_only
 from tests.support.opened import context
@@ -31,7 +32,7 @@ class WorkloadHarness(HoldsFields, RestHarness[WorkloadCredentials]):
     }
 
     def spec(self) -> Document:
-        server = {"apiUrl": self.server.url, "siteId": SITE}
+        server = {"apiUrl": f"{self.server.url}/site", "siteId": SITE}
         return {"server": server, "auth": {"apikey": {"token": LOGIN}}}
 
     async def seed(self, *entries: Entry) -> None:
@@ -78,6 +79,47 @@ async def test_a_search(query: FindQuery, expected: set[str] | None) -> None:
             found = await finder(client).find(query, unpaced, Work())
 
     assert (None if found is None else set(found)) == expected
+
+
+@pytest.mark.parametrize("member", ["error", "code"])
+async def test_a_secret_is_absent_in_the_words_of_the_api(member: str) -> None:
+    document = {member: "not_found", "message": "no such secret"}
+    async with running(WorkloadCredentials()) as server, WorkloadHarness(server).open() as client:
+        with server.failing(lambda _request: web.json_response(document, status=404)):
+            assert await read(client, RemoteRef("db")) is None
+
+
+async def test_a_gateway_tells_nothing_of_a_secret() -> None:
+    document = {"message": "no route matched"}
+    async with running(WorkloadCredentials()) as server, WorkloadHarness(server).open() as client:
+        with (
+            server.failing(lambda _request: web.json_response(document, status=404)),
+            pytest.raises(Malformed, match="HTTP 404, but not from BeyondTrust"),
+        ):
+            await read(client, RemoteRef("db"))
+
+
+async def test_a_list_that_is_an_error() -> None:
+    async with running(WorkloadCredentials()) as server, WorkloadHarness(server).open() as client:
+        with (
+            server.failing(lambda _request: web.json_response({"error": "unavailable"})),
+            pytest.raises(Malformed, match="HTTP 200, but with an error"),
+        ):
+            await finder(client).find(FindQuery(), unpaced, Work())
+        with server.failing(lambda _request: web.json_response({"data": None})):
+            found = await finder(client).find(FindQuery(), unpaced, Work())
+
+    assert found == {}
+
+
+async def test_a_secret_without_a_value() -> None:
+    async with running(WorkloadCredentials()) as server, WorkloadHarness(server).open() as client:
+        server.secrets = {"gone": None, "db": {"user": "ada"}}
+        found = await finder(client).find(FindQuery(), unpaced, Work())
+        with pytest.raises(Malformed, match="it has no value"):
+            await read(client, RemoteRef("gone"))
+
+    assert set(found or ()) == {"db/user"}
 
 
 def _generating(server: WorkloadCredentials, path: str) -> Awaitable[Generated]:

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from tests.support.servers.rest import Refused, RestServer
 
+_METADATA: Final = {"id": "m1", "version": 1, "createdAt": "2026-01-01T00:00:00Z"}
 SITE: Final = "1f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f"
 
 
@@ -18,11 +19,11 @@ class WorkloadCredentials(RestServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.secrets: dict[str, dict[str, Any]] = {}
+        self.secrets: dict[str, dict[str, Any] | None] = {}
         self.tags: dict[str, dict[str, str]] = {}
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
-        base = f"/{SITE}/secrets"
+        base = f"/site/{SITE}/secrets"
         return [
             web.get(f"{base}/session", self._session),
             web.get(f"{base}/static", self._list),
@@ -39,15 +40,18 @@ class WorkloadCredentials(RestServer):
 
     async def _session(self, request: web.Request) -> web.Response:
         self.enter(request)
-        return web.json_response({"id": "s1"})
+        return web.json_response({"valid": True})
 
     async def _list(self, request: web.Request) -> web.Response:
         self.enter(request)
-        folder = request.query.get("path", "")
-        paths = [path for path in self.secrets if not folder or path.startswith(f"{folder}/")]
-        if folder and not paths:
+        folder = f"{request.query['path']}/" if request.query.get("path") else ""
+        below = [path.removeprefix(folder) for path in self.secrets if path.startswith(folder)]
+        if folder and not below:
             raise self.refusal(404, "folder not found")
-        return web.json_response({"data": [{"path": path, "type": "kv"} for path in paths]})
+        if request.query.get("recursive") != "true":
+            below = [each for each in below if "/" not in each]
+        listed = [{"path": f"{folder}{each}", "type": "static", "metadata": _METADATA} for each in below]
+        return web.json_response({"data": listed})
 
     async def _read(self, request: web.Request) -> web.Response:
         name, folder = request.match_info["name"], request.query.get("folder", "")
@@ -55,7 +59,7 @@ class WorkloadCredentials(RestServer):
         self.enter(request, path)
         if path not in self.secrets:
             raise self.refusal(404, "secret not found")
-        metadata = {"id": "m1", "version": 1, "tags": self.tags.get(path, {})}
+        metadata = {**_METADATA, "tags": self.tags.get(path, {})}
         return web.json_response({"secret": self.secrets[path], "path": path, "metadata": metadata})
 
     async def _generate(self, request: web.Request) -> web.Response:
