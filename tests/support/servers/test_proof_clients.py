@@ -1,7 +1,7 @@
 """Vendors' own clients for Python work with our servers, used as their documentation shows.
 
-They block: each script of calls runs in a thread, beside the loop that serves it. Clients for Go are those of
-the operator (`make peer-providers`); larger servers have proofs of their own.
+They block: each script of calls runs in a thread, beside the loop that serves it. Clients for Go run in
+`make peer-providers`; larger servers have proofs of their own.
 """
 
 import asyncio
