@@ -9,7 +9,7 @@ import msgspec
 from syncret.providers.contract import OpenContext, SecretBytes
 from syncret.providers.dvls.client import DvlsClient
 from syncret.providers.dvls.spec import DvlsSpec
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Http, form_body
 from syncret.providers.kit.references import read_text
@@ -25,8 +25,15 @@ _REFUSALS: Final = Refusals(
 )
 
 
-class _Login(msgspec.Struct, rename={"token_id": "tokenId"}):
-    token_id: str = ""
+_DOING: Final = "logging in to Devolutions Server"
+_HINT: Final = "check appId and appSecret: is the application still enabled?"
+
+
+class _Login(msgspec.Struct, rename="camel"):
+    """A login that failed may be told by a result instead of a token, with HTTP 200."""
+
+    token_id: str | None = None
+    result: int | None = None
 
 
 @asynccontextmanager
@@ -38,23 +45,25 @@ async def open_store(spec: DvlsSpec, context: OpenContext) -> AsyncGenerator[Dvl
 
     async def identify(http: Http) -> Identity:
         async def log_in() -> ExpiringValue[SecretBytes]:
-            doing = "logging in to Devolutions Server"
-            answer = await log_in_with(
-                http,
-                "/api/v1/login",
-                form_body({"AppKey": key, "AppSecret": secret}),
-                doing=doing,
-                hint="check appId and appSecret: is the application still enabled?",
-            )
-            token = answer.decode(_Login).token_id
-            if not token:
-                raise Malformed(f"{doing}: the answer has no token", hint="does serverUrl lead there?")
-            return ExpiringValue(SecretBytes(token.encode()))
+            form = form_body({"AppKey": key, "AppSecret": secret})
+            answer = await log_in_with(http, "/api/v1/login", form, doing=_DOING, hint=_HINT)
+            return ExpiringValue(SecretBytes(_token(answer.decode(_Login)).encode()))
 
-        return LoggedIn(log_in, context, headers=_header)
+        async def log_out(token: SecretBytes) -> None:
+            await http.request("POST", "/api/v1/logout", doing="logging out", headers=_header(token))
+
+        return LoggedIn(log_in, context, headers=_header, sign_out=log_out)
 
     async with connected(spec.server_url, context, identify, _REFUSALS) as api:
         yield DvlsClient(spec.vault or "", api)
+
+
+def _token(answer: _Login) -> str:
+    if answer.token_id and answer.token_id != "null":
+        return answer.token_id
+    if answer.result is not None:
+        raise Denied(f"{_DOING}: the login is refused (result {answer.result})", hint=_HINT)
+    raise Malformed(f"{_DOING}: the answer has no token", hint="does serverUrl lead there?")
 
 
 def _header(token: SecretBytes) -> Headers:

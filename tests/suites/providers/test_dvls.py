@@ -4,10 +4,11 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
+from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.providers.contract import RemoteRef, RemoteTarget
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
 from tests.suites.providers.rest_harness import RestHarness
@@ -159,6 +160,27 @@ async def test_folders_have_names_too() -> None:
             await read(client, RemoteRef("web"))
 
     assert (absent, found) == (None, b"pw")
+
+
+@pytest.mark.parametrize("token", [None, "", "null"])
+async def test_a_refused_login_with_status_200(token: str | None) -> None:
+    async with running(Dvls()) as server:
+        with (
+            server.failing(lambda _request: web.json_response({"result": 2, "tokenId": token})),
+            pytest.raises(Denied, match=r"the login is refused \(result 2\)"),
+        ):
+            async with DvlsHarness(server).open():
+                pass
+
+
+async def test_a_session_is_ended() -> None:
+    async with running(Dvls()) as server:
+        async with DvlsHarness(server).open() as client:
+            await read(client, RemoteRef("db"))
+            before = server.token
+        after = server.token
+
+    assert (before, after) == ("canary-token-1", "ended")
 
 
 async def test_two_vaults_of_one_name() -> None:

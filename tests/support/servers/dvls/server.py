@@ -38,6 +38,7 @@ class Dvls(RestServer):
         entries = f"/api/v1/vault/{VAULT}/entry"
         return [
             web.post("/api/v1/login", self._log_in),
+            web.post("/api/v1/logout", self._log_out),
             web.get("/api/is-logged", self._is_logged),
             web.get("/api/v1/vault", self._vaults),
             web.get(entries, self._list),
@@ -60,6 +61,11 @@ class Dvls(RestServer):
         self.logins += 1
         self.token = f"canary-token-{self.logins}"
         return web.json_response({"tokenId": self.token, "result": 1})
+
+    async def _log_out(self, request: web.Request) -> web.Response:
+        if self.token_of(request) == self.token:
+            self.token = "ended"
+        return web.json_response({"result": 1})
 
     async def _is_logged(self, request: web.Request) -> web.Response:
         return web.json_response(self.token_of(request) == self.token)
