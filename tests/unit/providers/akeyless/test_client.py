@@ -7,8 +7,9 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 
 from syncret.config.fields import Json
-from syncret.providers.akeyless import PROVIDER, open_akeyless
+from syncret.providers.akeyless import PROVIDER
 from syncret.providers.akeyless.client import AkeylessClient
+from syncret.providers.akeyless.connection import open_store
 from syncret.providers.contract import IssuedToken, PushItem, RemoteKey, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed
 from tests.support.opened import NOW, Clock, Given, context
@@ -33,7 +34,7 @@ def opened(
         for field, key in (("accessID", "id"), ("accessType", "type"), ("accessTypeParam", "key"))
     }
     spec = {"akeylessGWApiURL": server.url, "authSecretRef": auth or {"secretRef": selected}}
-    return open_akeyless(spec_of(PROVIDER, spec), context(given, now=clock or Clock()))
+    return open_store(spec_of(PROVIDER, spec), context(given, now=clock or Clock()))
 
 
 @pytest.mark.parametrize(
