@@ -5,7 +5,7 @@ https://docs.akeyless.io/reference
 
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -25,19 +25,17 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import extract
+from syncret.providers.kit.auth.logins import ExpiringLogin
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.auth.logins import ExpiringLogin
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "let the auth method's role read and list the item's path"
 _WRITE: Final = "let the auth method's role create, update and delete below the item's path"
@@ -81,7 +79,7 @@ class AkeylessClient(TextValues, TextWrites[Held]):
     converts_keys = False
 
     def __init__(
-        self, api: "Api", login: "ExpiringLogin[SecretBytes]", compute: Compute, *, ignores_cache: bool
+        self, api: Api, login: ExpiringLogin[SecretBytes], compute: Compute, *, ignores_cache: bool
     ) -> None:
         self._api = api
         self._login = login
@@ -91,10 +89,10 @@ class AkeylessClient(TextValues, TextWrites[Held]):
     def __repr__(self) -> str:
         return f"<AkeylessClient {self._api!r}>"
 
-    async def _call(self, endpoint: Endpoint, body: Mapping[str, Json], name: str = "") -> "Answer | None":
+    async def _call(self, endpoint: Endpoint, body: Mapping[str, Json], name: str = "") -> Answer | None:
         """The answer; None if there is no such item. The token is sent in the body."""
 
-        async def send(token: SecretBytes) -> "Answer | None":
+        async def send(token: SecretBytes) -> Answer | None:
             text = token.raw.decode()
             member = "uid-token" if text.startswith("u-") else "token"
             return await self._api.look_up(endpoint, body={**body, member: text}, name=name)

@@ -4,7 +4,7 @@ https://www.alibabacloud.com/help/en/kms/developer-reference/api-getsecretvalue
 """
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
@@ -23,16 +23,14 @@ from syncret.providers.contract import (
 )
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, has_tags, pages
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import VersionedTexts
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 
 class Action(NamedTuple):
@@ -115,14 +113,14 @@ class AlibabaClient(VersionedTexts):
 
     converts_keys = False
 
-    def __init__(self, api: "Api", compute: Compute) -> None:
+    def __init__(self, api: Api, compute: Compute) -> None:
         self._api = api
         self._compute = compute
 
     def __repr__(self) -> str:
         return f"<AlibabaClient {self._api!r}>"
 
-    async def _call(self, action: Action, *, name: str = "", **params: str) -> "Answer":
+    async def _call(self, action: Action, *, name: str = "", **params: str) -> Answer:
         """The parameters are sorted and quoted as they are signed."""
         given = sorted({**params, **({"SecretName": name} if name else {})}.items())
         query = urlencode(given, quote_via=quote, safe="~")

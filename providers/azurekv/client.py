@@ -1,7 +1,6 @@
 """The client of an Azure Key Vault store."""
 
-from typing import TYPE_CHECKING
-
+from syncret.providers.azurekv.api import Api
 from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
 from syncret.providers.azurekv.payloads import fields_of, value_of
 from syncret.providers.azurekv.push import Pusher
@@ -22,16 +21,13 @@ from syncret.providers.kit.paging import Matches, has_tags
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.work import Work
 
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.azurekv.api import Api
-
 
 class AzureKvClient(SingleReads[Found], DelegatedWrites):
     """Reads, finds, pushes, deletes and probes. No batches: Key Vault has no API for them."""
 
     converts_keys = False
 
-    def __init__(self, api: "Api", compute: Compute) -> None:
+    def __init__(self, api: Api, compute: Compute) -> None:
         self._api = api
         self._writer = Pusher(api, compute)
 

@@ -5,7 +5,7 @@ https://docs.openstack.org/barbican/latest/api/reference/secrets.html
 
 from collections.abc import AsyncGenerator
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -24,11 +24,9 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the user the role observer or creator in the project, or the right in the secret's ACL"
 
@@ -55,7 +53,7 @@ class BarbicanClient(SingleReads[SecretBytes]):
 
     converts_keys = False
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
 
     def __repr__(self) -> str:

@@ -4,18 +4,16 @@ https://docs.beyondtrust.com/bips/docs/password-safe-apis
 """
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the user's group the role Requestor, with an access policy that approves automatically"
 
@@ -35,7 +33,7 @@ class _Account(msgspec.Struct, rename="pascal"):
 class AccountsClient(TextValues, SingleReads[SecretBytes]):
     """Reads and probes."""
 
-    def __init__(self, api: "Api", separator: str) -> None:
+    def __init__(self, api: Api, separator: str) -> None:
         self._api = api
         self._separator = separator
 

@@ -5,7 +5,7 @@ https://docs.beyondtrust.com/bips/docs/secrets-safe-apis
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -15,11 +15,9 @@ from syncret.providers.contract import Compute, PushItem, Readiness, RemoteKey, 
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the user's group the feature Secrets Safe (read), and access to the folder"
 _WRITE: Final = "give the user's group the feature Secrets Safe (read and write), and access to the folder"
@@ -80,7 +78,7 @@ class Place:
 class SafeClient(TextValues, TextWrites[Secret], SingleReads[SecretBytes]):
     """Reads, pushes, deletes and probes."""
 
-    def __init__(self, api: "Api", place: Place, session: Session, compute: Compute) -> None:
+    def __init__(self, api: Api, place: Place, session: Session, compute: Compute) -> None:
         self._api = api
         self._place = place
         self._session = session

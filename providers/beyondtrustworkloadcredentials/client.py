@@ -4,7 +4,7 @@ https://docs.beyondtrust.com/bt-docs/docs/secrets-api
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -23,11 +23,9 @@ from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches, has_tags
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the token's account the right to read the secrets of the folder"
 
@@ -63,7 +61,7 @@ class WorkloadCredentialsClient(SingleReads[Found]):
 
     converts_keys = False
 
-    def __init__(self, api: "Api", folder: str) -> None:
+    def __init__(self, api: Api, folder: str) -> None:
         self._api = api
         self._folder = folder
 

@@ -7,8 +7,7 @@ connection  opens a store
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.bitwardensecretsmanager.client import BATCH
-from syncret.providers.bitwardensecretsmanager.spec import BitwardenSpec, check
+from syncret.providers.bitwardensecretsmanager.spec import BATCH, BitwardenSpec, check
 from syncret.providers.contract import OnFirstUse, Provider
 
 PROVIDER: Final = Provider(

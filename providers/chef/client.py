@@ -4,7 +4,7 @@ https://docs.chef.io/server/api_chef_server/#data
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
 from syncret.providers.contract import (
@@ -20,12 +20,10 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextWrites
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the user the right to read the data bag"
 _WRITE: Final = "give the user the right to create, update and delete in the data bag"
@@ -57,7 +55,7 @@ class Bag:
 class ChefClient(SingleReads["SecretBytes | Bag"], TextWrites[SecretBytes]):
     """Reads, pushes, deletes and probes."""
 
-    def __init__(self, user: str, api: "Api", compute: Compute) -> None:
+    def __init__(self, user: str, api: Api, compute: Compute) -> None:
         self._user = user
         self._api = api
         self._compute = compute

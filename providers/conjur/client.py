@@ -5,7 +5,7 @@ https://docs.cyberark.com/conjur-open-source/latest/en/content/developer/lp_rest
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -22,12 +22,10 @@ from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.batching import map_concurrently, read_each, reading
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "permit the store's role to read and execute the variable, by a policy"
 
@@ -65,7 +63,7 @@ class ConjurClient(TextValues):
 
     converts_keys = False
 
-    def __init__(self, account: str, api: "Api") -> None:
+    def __init__(self, account: str, api: Api) -> None:
         self._account = account
         self._api = api
 

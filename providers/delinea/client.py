@@ -3,7 +3,7 @@
 https://dsv.secretsvaultcloud.com/api
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -13,11 +13,9 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http.answers import segments
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the client's role a policy that allows to read the path"
 
@@ -29,7 +27,7 @@ class _Secret(msgspec.Struct):
 class DelineaClient(SingleReads[SecretBytes]):
     """Reads and probes. A payload is the JSON object of a secret's data."""
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from syncret.providers.contract import (
     Compute,
@@ -25,15 +25,13 @@ from syncret.providers.doppler.spec import DopplerSpec
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextWrites
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the service account, or its token, access to the config's environment"
 _WRITE: Final = "give the service account, or its token, write access to the config"
@@ -55,7 +53,7 @@ class DopplerClient(TextWrites[SecretBytes]):
 
     converts_keys = False
 
-    def __init__(self, spec: DopplerSpec, api: "Api", compute: Compute) -> None:
+    def __init__(self, spec: DopplerSpec, api: Api, compute: Compute) -> None:
         from syncret.providers.kit.rest.unchanged import Unchanged  # imports TLS
 
         self._spec = spec
@@ -115,7 +113,7 @@ class DopplerClient(TextWrites[SecretBytes]):
                 found.add_value(name, SecretBytes(value))
         return found.values
 
-    async def _download(self, params: Mapping[str, str], what: str) -> "Answer":
+    async def _download(self, params: Mapping[str, str], what: str) -> Answer:
         params = {"format": "json", **self._config, **params}
         call = partial(self._api.call, DOWNLOAD, params=params, accept=(HTTPStatus.NOT_MODIFIED,), what=what)
         kind = {} if params["format"].endswith("json") else {"Accept": "text/plain"}

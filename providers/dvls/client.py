@@ -6,7 +6,7 @@ https://docs.devolutions.net/server/web-interface/rest-api/, https://github.com/
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -24,14 +24,12 @@ from syncret.providers.dvls.entries import KINDS, NEW, members
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, unpaced
 from syncret.providers.kit.extract import missing_property
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the application the right to view the vault, its entries and their passwords"
 _WRITE: Final = "give the application the right to add, edit and delete entries of the vault"
@@ -73,7 +71,7 @@ class Fields:
 class DvlsClient(SingleReads[Fields]):
     """Reads, pushes, deletes and probes."""
 
-    def __init__(self, vault: str, api: "Api") -> None:
+    def __init__(self, vault: str, api: Api) -> None:
         self._vault = vault
         self._api = api
         self._vault_id = vault if _is_uuid(vault) else ""
@@ -217,9 +215,7 @@ class DvlsClient(SingleReads[Fields]):
         return "ready"
 
 
-def _pages(
-    ask: "Callable[..., Awaitable[Answer]]", params: Mapping[str, str]
-) -> AsyncGenerator[_Named, None]:
+def _pages(ask: Callable[..., Awaitable[Answer]], params: Mapping[str, str]) -> AsyncGenerator[_Named, None]:
     """What a list has; `ask` requests a page with these parameters."""
 
     async def page(token: str) -> Page[_Named]:

@@ -4,7 +4,7 @@ https://www.fortanix.com/fortanix-restful-api-references/dsm
 """
 
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -22,11 +22,9 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "let the app's group use the object, with the operation EXPORT"
 
@@ -55,7 +53,7 @@ class FortanixClient(SingleReads[SecretBytes]):
 
     converts_keys = False
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
 
     def __repr__(self) -> str:

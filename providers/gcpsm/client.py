@@ -5,7 +5,7 @@ Filters of lists: https://cloud.google.com/secret-manager/docs/filtering.
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from syncret.providers.contract import (
     Compute,
@@ -18,6 +18,7 @@ from syncret.providers.contract import (
     SecretMap,
 )
 from syncret.providers.errors import Malformed
+from syncret.providers.gcpsm.api import Api
 from syncret.providers.gcpsm.payloads import Payload, SecretMetadata, value_of
 from syncret.providers.gcpsm.push import Pusher
 from syncret.providers.kit import extract
@@ -43,9 +44,6 @@ def _word(text: str) -> str:
     return f'"{escaped}"'
 
 
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.gcpsm.api import Api
-
 _LATEST: Final = "latest"
 
 
@@ -58,7 +56,7 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
 
     converts_keys = True
 
-    def __init__(self, api: "Api", location: str, compute: Compute, *, falls_back: bool) -> None:
+    def __init__(self, api: Api, location: str, compute: Compute, *, falls_back: bool) -> None:
         self._api = api
         self._writer = Pusher(api, location, compute)
         self._falls_back = falls_back

@@ -6,7 +6,7 @@ https://docs.github.com/en/rest/actions/secrets
 import re
 from base64 import b64decode, b64encode
 from binascii import Error
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -16,11 +16,9 @@ from syncret.providers.github.sealed_box import sealed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.push_options import encoded_source
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the App the right to write secrets here, and accept that at the installation"
 
@@ -71,7 +69,7 @@ class GithubClient:
 
     def __init__(
         self,
-        api: "Api",
+        api: Api,
         compute: Compute,
         *,
         place: str,

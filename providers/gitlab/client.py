@@ -6,7 +6,7 @@ https://docs.gitlab.com/api/project_level_variables
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -30,12 +30,10 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the token the role Maintainer (of a group: Owner), and the scope read_api; to push, api"
 _VARIABLES: Final = "/api/v4/{kind}/{id}/variables"
@@ -80,7 +78,7 @@ class GitlabClient(TextValues, TextWrites[Variable]):
 
     converts_keys = False
 
-    def __init__(self, spec: GitlabSpec, api: "Api", compute: Compute, now: Callable[[], float]) -> None:
+    def __init__(self, spec: GitlabSpec, api: Api, compute: Compute, now: Callable[[], float]) -> None:
         from syncret.providers.kit.rest.unchanged import Unchanged  # imports TLS
 
         self._api = api

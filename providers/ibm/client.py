@@ -1,7 +1,6 @@
 """The client of an IBM Secrets Manager store."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from syncret.config.fields import Json
 from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
@@ -9,10 +8,8 @@ from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import Place, place_of
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 
 class IbmClient(SingleReads[Fields]):
@@ -21,7 +18,7 @@ class IbmClient(SingleReads[Fields]):
     As in the operator, a secret that does not exist is an error, not absence, so no `deletionPolicy` applies.
     """
 
-    def __init__(self, api: "Api", read: Callable[[Place], Awaitable[dict[str, Json]]]) -> None:
+    def __init__(self, api: Api, read: Callable[[Place], Awaitable[dict[str, Json]]]) -> None:
         self._api = api
         self._read = read
 

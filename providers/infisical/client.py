@@ -6,7 +6,7 @@ https://infisical.com/docs/api-reference/endpoints/secrets/list
 import posixpath
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -28,12 +28,10 @@ from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the machine identity a role in the project that may read secrets there"
 _WRITE: Final = "give the machine identity a role in the project that may create, change and delete secrets"
@@ -63,7 +61,7 @@ class InfisicalClient(TextValues, TextWrites[Secret]):
 
     converts_keys = False
 
-    def __init__(self, scope: SecretsScope, api: "Api", compute: Compute) -> None:
+    def __init__(self, scope: SecretsScope, api: Api, compute: Compute) -> None:
         self._scope = scope
         self._api = api
         self._compute = compute

@@ -12,8 +12,10 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import OnFirstUse, Provider
-from syncret.providers.keepersecurity.client import BATCH
 from syncret.providers.keepersecurity.spec import KeeperSpec, check
+
+BATCH: Final = 500
+"""As many records as Keeper recommends to share with one application."""
 
 RATE: Final = 10.0
 """Calls a second: Keeper allows a device a hundred in ten seconds, for each endpoint."""

@@ -6,7 +6,7 @@ https://ngrok.com/docs/api/resources/vault-secrets/
 import hashlib
 import json
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -18,10 +18,8 @@ from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.push_options import decode_spec, encoded_source
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the API key's user the right to manage vault secrets"
 
@@ -73,7 +71,7 @@ class _Page(msgspec.Struct):
 class NgrokClient:
     """Pushes, deletes and probes: what ngrok has got it tells nobody, so that nothing can be read."""
 
-    def __init__(self, vault: str, api: "Api", compute: Compute) -> None:
+    def __init__(self, vault: str, api: Api, compute: Compute) -> None:
         self._vault = vault
         self._api = api
         self._compute = compute

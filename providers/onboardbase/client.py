@@ -4,7 +4,7 @@ https://docs.onboardbase.com/api-reference
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -23,13 +23,11 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.onboardbase.cryptojs import decrypted
 from syncret.providers.onboardbase.spec import OnboardbaseSpec
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "let the API key's member read the project"
 
@@ -58,7 +56,7 @@ class OnboardbaseClient:
 
     converts_keys = False
 
-    def __init__(self, spec: OnboardbaseSpec, api: "Api", passcode: SecretBytes, compute: Compute) -> None:
+    def __init__(self, spec: OnboardbaseSpec, api: Api, passcode: SecretBytes, compute: Compute) -> None:
         self._place = {"project": spec.project, "environment": spec.environment}
         self._api = api
         self._passcode = passcode

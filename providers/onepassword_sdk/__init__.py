@@ -12,8 +12,7 @@ from typing import Final
 from syncret.config.catalog import SpecType
 from syncret.providers.api_names import ApiNames
 from syncret.providers.contract import OnFirstUse, Provider
-from syncret.providers.onepassword_sdk.client import BATCH
-from syncret.providers.onepassword_sdk.spec import OnePasswordSDKSpec, check
+from syncret.providers.onepassword_sdk.spec import BATCH, OnePasswordSDKSpec, check
 
 RATE: Final = 1.0
 """Calls a second: 1Password Business allows ten thousand reads an hour, and a call is up to three."""

@@ -4,7 +4,7 @@ https://docs.oracle.com/en-us/iaas/api/#/en/secretretrieval/, https://docs.oracl
 """
 
 from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -22,15 +22,13 @@ from syncret.providers.contract import (
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.oracle.spec import OracleSpec
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "write a policy that allows the user to read secret-bundles"
 _LIST: Final = "write a policy that allows the user to inspect secrets"
@@ -89,7 +87,7 @@ class OracleClient(TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
 
     converts_keys = False
 
-    def __init__(self, spec: OracleSpec, api: "Api", compute: Compute, *, vaults: str) -> None:
+    def __init__(self, spec: OracleSpec, api: Api, compute: Compute, *, vaults: str) -> None:
         self._spec = spec
         self._api = api
         self._compute = compute
@@ -124,7 +122,7 @@ class OracleClient(TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
             raise Denied(f"reading secret {name}: permission denied, or it has no such stage", hint=_READ)
         return None
 
-    async def _listing(self, endpoint: Endpoint, *, name: str = "", page: str = "") -> "Answer":
+    async def _listing(self, endpoint: Endpoint, *, name: str = "", page: str = "") -> Answer:
         spec = self._spec
         if not spec.compartment:
             raise Malformed("the store names no compartment", hint="write compartment")

@@ -5,7 +5,7 @@ https://help.ovhcloud.com/csm/en-secret-manager-rest-api, https://github.com/ovh
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -27,13 +27,11 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
 from syncret.providers.ovh.push import pushed_data
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the identity an IAM policy with okms:apikms:secret/get and secret/version/getData"
 _LIST: Final = "give the identity an IAM policy with okms:apikms:secret/get"
@@ -82,7 +80,7 @@ class OvhClient(TextValues, SingleReads[SecretBytes]):
 
     converts_keys = False
 
-    def __init__(self, api: "Api", compute: Compute, *, checks_version: bool) -> None:
+    def __init__(self, api: Api, compute: Compute, *, checks_version: bool) -> None:
         self._api = api
         self._compute = compute
         self._checks_version = checks_version

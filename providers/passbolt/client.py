@@ -6,7 +6,7 @@ https://help.passbolt.com/api
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -26,12 +26,10 @@ from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.passbolt.openpgp import Key
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
-    from syncret.providers.passbolt.openpgp import Key
 
 _GRANT: Final = "share the resource with the account; an account with multi-factor login cannot be used"
 LIST: Final = Endpoint("GET", "/resources.json", "reading {what}", _GRANT)
@@ -85,7 +83,7 @@ class PassboltClient:
 
     converts_keys = False
 
-    def __init__(self, api: "Api", key: "Key", compute: Compute) -> None:
+    def __init__(self, api: Api, key: Key, compute: Compute) -> None:
         self._api = api
         self._key = key
         self._compute = compute

@@ -5,7 +5,7 @@ https://www.password-depot.de/en/documentation/
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -13,11 +13,9 @@ from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBy
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.extract import missing_property
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the user the right to read the database, its folders and their entries"
 
@@ -56,7 +54,7 @@ class Fields:
 class PasswordDepotClient:
     """Reads and probes."""
 
-    def __init__(self, api: "Api", database: str) -> None:
+    def __init__(self, api: Api, database: str) -> None:
         self._api = api
         self._database = database
 

@@ -4,7 +4,7 @@ https://vault.previder.io/swagger, https://github.com/previder/vault-cli
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -21,11 +21,9 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the store a token that may decrypt the secrets of this environment"
 
@@ -48,7 +46,7 @@ class PreviderClient(SingleReads[SecretBytes]):
 
     converts_keys = False
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
 
     def __repr__(self) -> str:

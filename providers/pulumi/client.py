@@ -4,7 +4,7 @@ https://www.pulumi.com/docs/pulumi-cloud/reference/environments/
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -27,15 +27,13 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pulumi import paths
 from syncret.providers.pulumi.paths import Absent, Path
 from syncret.providers.pulumi.spec import PulumiSpec
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the token's owner the permission to open the environment"
 _WRITE: Final = "give the token's owner the permission to write the environment"
@@ -82,7 +80,7 @@ class PulumiClient(TextValues, TextWrites[_Entry]):
 
     converts_keys = False
 
-    def __init__(self, spec: PulumiSpec, api: "Api", compute: Compute) -> None:
+    def __init__(self, spec: PulumiSpec, api: Api, compute: Compute) -> None:
         self._spec = spec
         self._api = api
         self._compute = compute

@@ -5,7 +5,7 @@ https://www.scaleway.com/en/developers/api/secret-manager
 
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -24,14 +24,12 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.scaleway.names import Name, parsed
 from syncret.providers.scaleway.spec import ScalewaySpec
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _BASE: Final = "/secret-manager/v1beta1/regions/{region}"
 _READ: Final = "give the API key the permission set SecretManagerReadOnly and SecretManagerSecretAccess"
@@ -79,7 +77,7 @@ class ScalewayClient(SingleReads[SecretBytes], TextValues, TextWrites[Held]):
 
     converts_keys = False
 
-    def __init__(self, spec: ScalewaySpec, api: "Api", compute: Compute) -> None:
+    def __init__(self, spec: ScalewaySpec, api: Api, compute: Compute) -> None:
         self._api = api
         self._compute = compute
         self._project = {"project_id": spec.project_id}

@@ -5,7 +5,7 @@ https://docs.senhasegura.io/docs/dsm-api-integration
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -13,11 +13,9 @@ from syncret.config.fields import Json
 from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Denied
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 APPLICATION: Final = Endpoint(
     "GET", "/iso/dapp/application", "reading the application", "let the authorization read secrets"
@@ -52,7 +50,7 @@ class Entries:
 class SenhaseguraClient:
     """Reads and probes. One answer has all that the application may read."""
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: Api) -> None:
         self._api = api
 
     def __repr__(self) -> str:

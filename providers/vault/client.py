@@ -1,7 +1,6 @@
 """The client of a Vault store."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from syncret.providers.contract import (
     Compute,
@@ -19,13 +18,11 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.kit.vault import entries as payloads
+from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import Payload
+from syncret.providers.kit.vault.key_values import KeyValues
+from syncret.providers.vault.push import VaultPusher
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
-    from syncret.providers.kit.vault.client import Vault
-    from syncret.providers.kit.vault.key_values import KeyValues
-    from syncret.providers.vault.push import VaultPusher
 
 
 class VaultClient(SingleReads[Payload], DelegatedWrites):
@@ -37,7 +34,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
 
     converts_keys = False
 
-    def __init__(self, vault: "Vault", entries: "KeyValues", pusher: "VaultPusher", compute: Compute) -> None:
+    def __init__(self, vault: Vault, entries: KeyValues, pusher: VaultPusher, compute: Compute) -> None:
         self._compute = compute
         self._vault = vault
         self._entries = entries

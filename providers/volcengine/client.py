@@ -4,7 +4,7 @@ https://www.volcengine.com/docs/6476
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -25,12 +25,10 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import VersionedTexts
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 
 def _action(name: str, doing: str) -> Endpoint:
@@ -85,7 +83,7 @@ class VolcengineClient(VersionedTexts):
 
     converts_keys = False
 
-    def __init__(self, api: "Api", compute: Compute) -> None:
+    def __init__(self, api: Api, compute: Compute) -> None:
         self._api = api
         self._compute = compute
 

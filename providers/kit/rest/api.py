@@ -3,15 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
 from syncret.providers.kit.http.answers import Unauthenticated
 from syncret.providers.kit.rest.endpoints import Endpoint
-
-if TYPE_CHECKING:
-    from syncret.providers.kit.rest.identities import Headers, Identity
+from syncret.providers.kit.rest.identities import Headers, Identity
 
 
 def _nothing_is_absent(_answer: Answer) -> bool:
@@ -60,17 +57,17 @@ class Waiting:
     method: str
     path: str
     content: bytes = field(repr=False)
-    headers: "Headers"
-    send: "Callable[[Headers], Awaitable[Answer]]" = field(repr=False)
+    headers: Headers
+    send: Callable[[Headers], Awaitable[Answer]] = field(repr=False)
 
-    async def __call__(self, headers: "Headers", /) -> Answer:
+    async def __call__(self, headers: Headers, /) -> Answer:
         return await self.send(headers)
 
 
 class Api:
     """The API of one store. Every call carries the identity, and is made again if that was renewed for it."""
 
-    def __init__(self, http: Http, identity: "Identity", refusals: Refusals) -> None:
+    def __init__(self, http: Http, identity: Identity, refusals: Refusals) -> None:
         self.http = http
         self._identity = identity
         self._refusals = refusals
@@ -81,7 +78,7 @@ class Api:
         endpoint: Endpoint,
         *,
         params: Mapping[str, str] | None = None,
-        headers: "Headers | None" = None,
+        headers: Headers | None = None,
         body: object = None,
         accept: tuple[int, ...] = (),
         **names: str,
@@ -100,7 +97,7 @@ class Api:
         endpoint: Endpoint,
         *,
         params: Mapping[str, str] | None = None,
-        headers: "Headers | None" = None,
+        headers: Headers | None = None,
         body: object = None,
         accept: tuple[int, ...] = (),
         **names: str,
@@ -121,7 +118,7 @@ class Api:
         self,
         endpoint: Endpoint,
         params: Mapping[str, str] | None,
-        headers: "Headers | None",
+        headers: Headers | None,
         body: object,
         accept: tuple[int, ...],
         names: Mapping[str, str],
@@ -130,7 +127,7 @@ class Api:
         doing = endpoint.doing.format_map(names)
         content = body if body is None or isinstance(body, Body) else json_body(body)
 
-        async def send(identity: "Headers") -> Answer:
+        async def send(identity: Headers) -> Answer:
             answer = await self.http.request(
                 endpoint.method,
                 path,

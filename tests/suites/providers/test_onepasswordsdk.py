@@ -27,7 +27,7 @@ from syncret.providers.errors import Denied, Malformed, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.push_options import API_VERSION, KIND
 from syncret.providers.onepassword_sdk import sdk
-from syncret.providers.onepassword_sdk.client import BATCH
+from syncret.providers.onepassword_sdk.spec import BATCH
 from syncret.providers.onepassword_sdk.vault import Vault
 from syncret.providers.testing import NOW, Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
