@@ -18,8 +18,8 @@ from bench.cluster import bench
 from bench.figures import Figure
 from syncret.config.settings import Settings
 from syncret.daemon.one_pass import one_pass
-from syncret.providers.contract import RemoteKey
 from syncret.providers.registry import Registry
+from syncret.providers.values import RemoteKey
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.connection import open_store

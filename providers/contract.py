@@ -18,15 +18,8 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.providers.api_names import ApiNames, our_names
 from syncret.providers.errors import SyncError
 from syncret.providers.network import Network
-from syncret.providers.values import (
-    FindQuery,
-    PushItem,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 __all__ = [
@@ -34,7 +27,6 @@ __all__ = [
     "Client",
     "Compute",
     "Credentials",
-    "FindQuery",
     "Finder",
     "Generated",
     "Generator",
@@ -47,17 +39,11 @@ __all__ = [
     "Paced",
     "Prober",
     "Provider",
-    "PushItem",
     "ReadFile",
     "Reader",
     "Readiness",
     "Receiver",
-    "RemoteKey",
-    "RemoteRef",
-    "RemoteTarget",
     "Render",
-    "SecretBytes",
-    "SecretMap",
     "WholeSecret",
     "Writer",
     "no_published_rate",

@@ -6,12 +6,13 @@ from typing import Final
 import msgspec
 
 from syncret.providers.akeyless.spec import AkeylessSpec, KubernetesAuth
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.logins import account_jwt, log_in_with
+from syncret.providers.values import SecretBytes
 
 _SECONDS: Final = 600
 _LASTS: Final = 1800.0

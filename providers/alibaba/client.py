@@ -11,16 +11,7 @@ from uuid import uuid4
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.http import Answer
@@ -30,6 +21,8 @@ from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import VersionedTexts
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.azurekv.receivers import receivers
 from syncret.providers.azurekv.spec import AzureKvSpec
-from syncret.providers.contract import Credentials, OpenContext, SecretBytes
+from syncret.providers.contract import Credentials, OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import environment
 from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
@@ -22,6 +22,7 @@ from syncret.providers.kit.azure.entra import (
 )
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Http
+from syncret.providers.values import SecretBytes
 
 CLIENT_ID: Final = "azure.workload.identity/client-id"
 TENANT_ID: Final = "azure.workload.identity/tenant-id"

@@ -11,10 +11,11 @@ from syncret.config.fields import Model
 from syncret.providers.azurekv.api import Api
 from syncret.providers.azurekv.material import certificate_file, jwk, same_key
 from syncret.providers.azurekv.objects import CERTIFICATE, KEY, Found, Place, place_of
-from syncret.providers.contract import Compute, PushItem, RemoteTarget
+from syncret.providers.contract import Compute
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_options, references
 from syncret.providers.kit.push_options import decode_spec
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _LARGEST: Final = 25 * 1024
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final, NamedTuple
 
-from syncret.providers.contract import OwnIdentity, Receiver, SecretBytes, SecretMap
+from syncret.providers.contract import OwnIdentity, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import environment
 from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
@@ -21,6 +21,7 @@ from syncret.providers.kit.azure.entra import (
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Http
 from syncret.providers.secret_apis import CallIdentity, SecretApisContext
+from syncret.providers.values import SecretBytes, SecretMap
 
 NAME: Final = "azurerm"
 ACCESS: Final = "an access token of the daemon's own identity at Azure"

@@ -9,13 +9,14 @@ import msgspec
 from syncret.providers.barbican.client import BarbicanClient
 from syncret.providers.barbican.keystone import address, log_in
 from syncret.providers.barbican.spec import BarbicanSpec
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
+from syncret.providers.values import SecretBytes
 
 
 class _Failure(msgspec.Struct):

@@ -8,12 +8,13 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 
 _GRANT: Final = "give the user's group the role Requestor, with an access policy that approves automatically"
 

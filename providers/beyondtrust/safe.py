@@ -11,13 +11,15 @@ import msgspec
 
 from syncret.config.fields import Json
 from syncret.providers.beyondtrust.push import PushOptions, options
-from syncret.providers.contract import Compute, PushItem, Readiness, RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 
 _READ: Final = "give the user's group the feature Secrets Safe (read), and access to the folder"
 _WRITE: Final = "give the user's group the feature Secrets Safe (read and write), and access to the folder"

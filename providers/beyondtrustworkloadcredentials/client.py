@@ -9,15 +9,7 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
@@ -25,6 +17,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches, has_tags
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "give the token's account the right to read the secrets of the folder"

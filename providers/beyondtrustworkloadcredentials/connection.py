@@ -8,13 +8,14 @@ import msgspec
 
 from syncret.providers.beyondtrustworkloadcredentials.client import WorkloadCredentialsClient
 from syncret.providers.beyondtrustworkloadcredentials.spec import BeyondTrustWorkloadCredentialsSpec
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http, Tls, segments
 from syncret.providers.kit.references import ca_bundle, read_text
 from syncret.providers.kit.rest.api import Api, Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.values import SecretBytes
 
 _VERSION: Final = {"bt-secrets-api-version": "2026-04-28"}
 

@@ -12,17 +12,7 @@ import msgspec
 
 from syncret.config.meta import is_object
 from syncret.providers.bitwardensecretsmanager.spec import BATCH, BitwardenSpec
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
@@ -32,6 +22,8 @@ from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the machine account access to the project"

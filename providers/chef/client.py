@@ -7,15 +7,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
-from syncret.providers.contract import (
-    Compute,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
@@ -23,6 +15,8 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the user the right to read the data bag"

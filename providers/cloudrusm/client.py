@@ -6,16 +6,7 @@ https://github.com/cloudru-tech/secret-manager-sdk, api/v1 and api/v2
 from typing import Final
 
 from syncret.providers.cloudrusm.spec import is_uuid
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.grpc.api import GrpcApi
@@ -23,6 +14,8 @@ from syncret.providers.kit.grpc.messages import Message, encoded
 from syncret.providers.kit.grpc.methods import Method
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.rest.texts import VersionedTexts
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READER: Final = "give the access key's account a role that reads the project's secrets"

@@ -7,12 +7,13 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from syncret.providers.conjur.spec import ConjurSpec, JwtAuth
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Body, Http, form_body, segments
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.logins import account_jwt, log_in_with
+from syncret.providers.values import SecretBytes
 
 Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 

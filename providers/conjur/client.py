@@ -9,15 +9,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.batching import map_concurrently, read_each, reading
 from syncret.providers.kit.golang import regexp
@@ -25,6 +17,7 @@ from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "permit the store's role to read and execute the variable, by a policy"

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
@@ -15,6 +15,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http.answers import segments
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "give the client's role a policy that allows to read the path"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.delinea.client import DelineaClient
 from syncret.providers.delinea.spec import DelineaSpec
 from syncret.providers.errors import Malformed
@@ -17,6 +17,7 @@ from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
 from syncret.providers.kit.rest.logins import log_in_with
+from syncret.providers.values import SecretBytes
 
 TEMPLATE: Final = "https://%s.secretsvaultcloud.%s/v1/%s%s"
 _PLACES: Final = 2

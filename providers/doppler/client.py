@@ -9,18 +9,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.doppler.spec import DopplerSpec
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
@@ -31,6 +20,8 @@ from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextWrites
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the service account, or its token, access to the config's environment"

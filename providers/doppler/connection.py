@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.doppler.client import DopplerClient
 from syncret.providers.doppler.spec import DopplerOidc, DopplerSpec
 from syncret.providers.errors import Malformed
@@ -18,6 +18,7 @@ from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import account_jwt, log_in_with, moment
+from syncret.providers.values import SecretBytes
 
 HOME: Final = "https://api.doppler.com"
 

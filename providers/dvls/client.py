@@ -11,15 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from syncret.providers.contract import (
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Readiness
 from syncret.providers.dvls.entries import KINDS, NEW, members
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, unpaced
@@ -29,6 +21,8 @@ from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the application the right to view the vault, its entries and their passwords"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.dvls.client import DvlsClient
 from syncret.providers.dvls.spec import DvlsSpec
 from syncret.providers.errors import Malformed
@@ -17,6 +17,7 @@ from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import log_in_with
+from syncret.providers.values import SecretBytes
 
 _REFUSALS: Final = Refusals(
     vendor="Devolutions Server",

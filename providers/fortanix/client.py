@@ -8,15 +8,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
@@ -24,6 +16,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "let the app's group use the object, with the operation EXPORT"

@@ -7,16 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.api import Api
 from syncret.providers.gcpsm.payloads import Payload, SecretMetadata, value_of
@@ -27,6 +18,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.google.errors import Unusable
 from syncret.providers.kit.paging import Matches, has_tags
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from syncret.config.fields import Model
-from syncret.providers.contract import Compute, PushItem, RemoteTarget
+from syncret.providers.contract import Compute
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.api import Api, Secret
 from syncret.providers.gcpsm.payloads import property_of
 from syncret.providers.kit.golang import sjson
 from syncret.providers.kit.push_options import MARK, decode_spec, is_ours, not_ours
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.work import Work
 
 _LATEST: Final = "latest"

@@ -12,9 +12,10 @@ from msgspec import Meta
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Int64, Model, Name, SecretKey, SecretKeySelector
 from syncret.config.meta import Document
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # imports TLS
     from syncret.providers.kit.http import Answer, Http

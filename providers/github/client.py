@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from syncret.providers.contract import Compute, PushItem, Readiness, RemoteTarget
+from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.github.sealed_box import sealed
 from syncret.providers.kit.batching import unpaced
@@ -18,6 +18,7 @@ from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.push_options import encoded_source
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.work import Work
 
 _GRANT: Final = "give the App the right to write secrets here, and accept that at the installation"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.github.app import app_key, installation_token, throttled
 from syncret.providers.github.client import GithubClient
@@ -18,6 +18,7 @@ from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
+from syncret.providers.values import SecretBytes
 
 _CLOUD: Final = "https://api.github.com"
 _ENTERPRISE: Final = "/api/v3"

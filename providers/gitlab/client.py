@@ -11,17 +11,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.gitlab.scopes import ANY, Level, Search, Variable, is_any, of_level
 from syncret.providers.gitlab.spec import GitlabSpec
@@ -33,6 +23,8 @@ from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "give the token the role Maintainer (of a group: Owner), and the scope read_api; to push, api"

@@ -10,9 +10,10 @@ from msgspec import Meta
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, Rule, SecretKeySelector, Timestamp
 from syncret.config.meta import Document
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.gitlab.spec import HOME
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # imports TLS
     from syncret.providers.kit.http import Answer, Http

@@ -3,12 +3,13 @@
 from collections.abc import Awaitable, Callable
 
 from syncret.config.fields import Json
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import Place, place_of
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.infisical.receivers import receivers
 from syncret.providers.infisical.spec import InfisicalSpec
@@ -13,6 +13,7 @@ from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import log_in_with
+from syncret.providers.values import SecretBytes
 
 _HINTS: Final = {
     "universal-auth": "check universalAuthCredentials: is the client secret still valid?",

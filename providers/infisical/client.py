@@ -10,17 +10,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.infisical.places import Listed, Place, Secret, place_of
 from syncret.providers.infisical.spec import SecretsScope
@@ -31,6 +21,8 @@ from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the machine identity a role in the project that may read secrets there"

@@ -8,16 +8,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Paced, Readiness, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.keepersecurity.records import Record, files_for, value_of, values_of, whole
 from syncret.providers.keepersecurity.vault import Damaged, Vault
@@ -25,6 +16,7 @@ from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _UID: Final = re.compile(r"[A-Za-z0-9_-]{22}")

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from syncret.config.meta import Document
-from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.keepersecurity.records import OURS, Record
 from syncret.providers.keepersecurity.vault import Vault
 from syncret.providers.kit.references import as_text
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _KINDS: Final = (("login", "login"), ("username", "login"), ("password", "password"), ("url", "url"))
 """Parts of names that stand for fields that every record may have, the first one first."""

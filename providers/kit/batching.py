@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Generic, TypeVar
 
-from syncret.providers.contract import Paced, RemoteKey
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Denied, Malformed, SyncError, bare
+from syncret.providers.values import RemoteKey
 
 K = TypeVar("K")
 P = TypeVar("P")

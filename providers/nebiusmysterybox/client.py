@@ -5,12 +5,13 @@ https://github.com/nebius/api, nebius/mysterybox/v1/payload_service.proto
 
 from typing import Final
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef
+from syncret.providers.contract import Readiness
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.entries import Entries, EntryValues
 from syncret.providers.kit.grpc.api import GrpcApi
 from syncret.providers.kit.grpc.messages import Message, encoded
 from syncret.providers.kit.grpc.methods import Method
+from syncret.providers.values import RemoteKey, RemoteRef
 
 READ: Final = Method(
     "nebius.mysterybox.v1.PayloadService",

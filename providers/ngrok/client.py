@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import Compute, PushItem, Readiness, RemoteTarget
+from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.paging import Page, pages
@@ -20,6 +20,7 @@ from syncret.providers.kit.push_options import decode_spec, encoded_source
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _GRANT: Final = "give the API key's user the right to manage vault secrets"
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http
 from syncret.providers.kit.references import read_text
@@ -15,6 +15,7 @@ from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 from syncret.providers.ngrok.client import NgrokClient
 from syncret.providers.ngrok.spec import NgrokSpec
+from syncret.providers.values import SecretBytes
 
 _VERSION: Final = {"ngrok-version": "2"}
 

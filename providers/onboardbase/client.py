@@ -8,16 +8,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
@@ -27,6 +18,7 @@ from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.onboardbase.cryptojs import decrypted
 from syncret.providers.onboardbase.spec import OnboardbaseSpec
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "let the API key's member read the project"

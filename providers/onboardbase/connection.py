@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.http import Http
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.api import Refusals
@@ -12,6 +12,7 @@ from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 from syncret.providers.onboardbase.client import OnboardbaseClient
 from syncret.providers.onboardbase.spec import OnboardbaseSpec
+from syncret.providers.values import SecretBytes
 
 _REFUSALS: Final = Refusals(vendor="Onboardbase", check="check apiHost, project and environment")
 

@@ -4,16 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Paced, Readiness, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import map_concurrently, read_each, reading
 from syncret.providers.kit.extract import missing_property
@@ -29,6 +20,7 @@ from syncret.providers.onepassword.items import (
     property_of,
     several,
 )
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _MANY: Final = 10

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http
 from syncret.providers.kit.references import read_text
@@ -17,6 +17,7 @@ from syncret.providers.onepassword.api import Vaults
 from syncret.providers.onepassword.client import OnePasswordClient
 from syncret.providers.onepassword.push import Pusher
 from syncret.providers.onepassword.spec import OnePasswordSpec
+from syncret.providers.values import SecretBytes
 
 
 class _Failure(msgspec.Struct):

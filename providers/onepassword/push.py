@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from syncret.config.fields import Model
-from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
 from syncret.providers.onepassword.api import Vaults
 from syncret.providers.onepassword.items import PASSWORD, Field, Found, several
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _PAUSES: Final = (0.25, 0.5, 1.0, 2.0)
 """Seconds after which a new item is looked for.

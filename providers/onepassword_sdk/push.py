@@ -6,12 +6,12 @@ from typing import Final
 
 from syncret.config.fields import Model
 from syncret.config.meta import Document
-from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
 from syncret.providers.onepassword_sdk.items import PASSWORD, Entry, several, unique
 from syncret.providers.onepassword_sdk.vault import Vault
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _KINDS: Final[Mapping[str, str]] = {
     "": "Concealed",

@@ -1,21 +1,13 @@
 """The client of an OpenBao store."""
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
 from syncret.providers.kit.vault.key_values import KeyValues
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -8,17 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
@@ -28,6 +18,8 @@ from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.oracle.spec import OracleSpec
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "write a policy that allows the user to read secret-bundles"

@@ -10,18 +10,7 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
@@ -31,6 +20,8 @@ from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
 from syncret.providers.ovh.push import pushed_data
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the identity an IAM policy with okms:apikms:secret/get and secret/version/getData"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http, Tls, segments
 from syncret.providers.kit.references import ca_bundle, read_text
@@ -15,6 +15,7 @@ from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 from syncret.providers.ovh.client import OvhClient
 from syncret.providers.ovh.spec import OvhMTLS, OvhSpec
+from syncret.providers.values import SecretBytes
 
 _NO_SECRET: Final = 17125377
 

@@ -11,16 +11,7 @@ from uuid import UUID
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
@@ -29,6 +20,7 @@ from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.passbolt.openpgp import Key
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "share the resource with the account; an account with multi-factor login cannot be used"

@@ -9,12 +9,13 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "give the user the right to read the database, its folders and their entries"

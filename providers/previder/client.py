@@ -8,21 +8,14 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "give the store a token that may decrypt the secrets of this environment"

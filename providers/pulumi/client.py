@@ -10,18 +10,7 @@ import msgspec
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
@@ -33,6 +22,8 @@ from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pulumi import paths
 from syncret.providers.pulumi.paths import Absent, Path
 from syncret.providers.pulumi.spec import PulumiSpec
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the token's owner the permission to open the environment"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, form_body, segments
 from syncret.providers.kit.references import read_text
@@ -16,6 +16,7 @@ from syncret.providers.kit.rest.identities import FixedHeaders, Headers, Identit
 from syncret.providers.kit.rest.logins import account_jwt, log_in_with, oauth_token
 from syncret.providers.pulumi.client import PulumiClient
 from syncret.providers.pulumi.spec import PulumiOIDC, PulumiSpec
+from syncret.providers.values import SecretBytes
 
 _ESC: Final = "/api/esc"
 _OAUTH: Final = "urn:ietf:params:oauth"

@@ -9,17 +9,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.golang import regexp
@@ -27,8 +17,10 @@ from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
 from syncret.providers.scaleway.names import Name, parsed
 from syncret.providers.scaleway.spec import ScalewaySpec
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _BASE: Final = "/secret-manager/v1beta1/regions/{region}"

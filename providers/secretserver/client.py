@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from syncret.config.fields import Json
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap, Writer
+from syncret.providers.contract import Readiness, Writer
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.secretserver.secrets import Secret, Secrets, missing
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _PROBE: Final = "external-secrets-validation-check"

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.http import Answer, Http, Tls
@@ -21,6 +21,7 @@ from syncret.providers.secretserver.login import Account, is_platform, platform_
 from syncret.providers.secretserver.push import Pusher
 from syncret.providers.secretserver.secrets import Secrets
 from syncret.providers.secretserver.spec import SecretServerRef, SecretServerSpec
+from syncret.providers.values import SecretBytes
 
 _DENIED: Final = "API_AccessDenied"
 

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.secretserver.secrets import CREATE, DELETE, TEMPLATE, UPDATE, Item, Secret, Secrets
 
 _SITE = 1

@@ -10,11 +10,12 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Denied
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 APPLICATION: Final = Endpoint(

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Http, Tls
@@ -15,6 +15,7 @@ from syncret.providers.kit.rest.identities import Identity, LoggedIn
 from syncret.providers.kit.rest.logins import client_credentials
 from syncret.providers.senhasegura.client import SenhaseguraClient
 from syncret.providers.senhasegura.spec import SenhaseguraSpec
+from syncret.providers.values import SecretBytes
 
 _REFUSALS: Final = Refusals(vendor="senhasegura", check="does url lead to senhasegura, without a path?")
 

@@ -2,16 +2,7 @@
 
 from collections.abc import Sequence
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.golang import regexp
@@ -21,6 +12,7 @@ from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import Payload
 from syncret.providers.kit.vault.key_values import KeyValues
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.vault.push import VaultPusher
 from syncret.providers.work import Work
 

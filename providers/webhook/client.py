@@ -5,18 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from syncret.providers.contract import (
-    OpenContext,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import OpenContext, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.webhook import results
 from syncret.providers.webhook.spec import WebhookSpec, depends_on_property
 from syncret.providers.work import Work

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced
 from syncret.providers.kit.entries import Entries, EntryValues
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.yandex.client import FolderClient
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS

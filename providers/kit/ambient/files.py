@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 
 _LARGEST: Final = 64 * 1024
 

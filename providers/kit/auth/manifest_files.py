@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 
 LARGEST: Final = 64 * 1024
 """The largest file in bytes; tokens have a few kilobytes."""

@@ -9,10 +9,11 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import ServiceAccountSelector
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Body, Http, form_body
+from syncret.providers.values import SecretBytes
 
 REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 

@@ -3,18 +3,12 @@
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
-from syncret.providers.contract import (
-    Compute,
-    PushItem,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import sjson
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 E = TypeVar("E")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, Receiver, SecretBytes
+from syncret.providers.contract import OpenContext, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.yandex import machine_token
 from syncret.providers.kit.auth import jwt
@@ -21,6 +21,7 @@ from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
 from syncret.providers.kit.rest.logins import log_in_with, moment
 from syncret.providers.kit.yandex.spec import YandexSpec, home_of
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import

@@ -5,9 +5,10 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import FindQuery, OpenContext, RemoteRef, SecretMap
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.values import FindQuery, RemoteRef, SecretMap
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.connection import open_store

@@ -9,8 +9,9 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteRef, SecretBytes
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.connection import open_store
 from syncret.providers.vault.spec import VaultSpec

@@ -8,8 +8,9 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 from syncret.providers.vault.auth_spec import VaultAuth, VaultGcp, VaultGcpSecretRef, VaultGcpWorkloadIdentity
 from syncret.providers.vault.connection import open_store
 from syncret.providers.vault.spec import VaultSpec

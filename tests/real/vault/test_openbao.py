@@ -5,12 +5,13 @@ from typing import Any, Literal
 import pytest
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef, Writer
+from syncret.providers.contract import Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.openbao.client import OpenBaoClient
 from syncret.providers.openbao.connection import open_store
 from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec, OpenBaoUserPass
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.vault.running import ROOT_TOKEN, vault

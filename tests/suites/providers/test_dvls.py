@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import RemoteRef, RemoteTarget
 from syncret.providers.errors import Malformed
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
+from syncret.providers.values import RemoteRef
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.servers.dvls.server import VAULT, Dvls
 from tests.support.servers.rest import running

@@ -10,8 +10,10 @@ from syncret.config.fields import Json
 from syncret.providers.akeyless import PROVIDER
 from syncret.providers.akeyless.client import AkeylessClient
 from syncret.providers.akeyless.connection import open_store
-from syncret.providers.contract import IssuedToken, PushItem, RemoteKey, RemoteTarget, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Malformed
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, SecretBytes
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.rest import running

@@ -7,8 +7,8 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.connection import open_store
 from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef
-from syncret.providers.contract import RemoteRef, SecretMap
 from syncret.providers.errors import SyncError
+from syncret.providers.values import RemoteRef, SecretMap
 from syncret.providers.work import Work
 from tests.support.opened import Clock, Given, context
 from tests.support.servers.azure.directory import TENANT

@@ -14,9 +14,10 @@ from syncret.config.meta import Document
 from syncret.providers.conjur import PROVIDER
 from syncret.providers.conjur.client import ConjurClient
 from syncret.providers.conjur.connection import open_store
-from syncret.providers.contract import FindQuery, IssuedToken, RemoteKey, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.served import all_to, served

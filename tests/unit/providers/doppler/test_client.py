@@ -10,12 +10,14 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, IssuedToken, PushItem, RemoteKey, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.doppler import PROVIDER
 from syncret.providers.doppler.client import DopplerClient
 from syncret.providers.doppler.connection import open_store
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.doppler.server import Doppler

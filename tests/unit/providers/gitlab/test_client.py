@@ -8,12 +8,13 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.gitlab import PROVIDER
 from syncret.providers.gitlab.client import GitlabClient
 from syncret.providers.gitlab.connection import open_store
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.gitlab.server import Gitlab

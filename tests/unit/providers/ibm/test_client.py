@@ -9,11 +9,11 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import RemoteKey, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.ibm.client import IbmClient
 from syncret.providers.ibm.connection import open_store
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef, IbmSpec
+from syncret.providers.values import RemoteKey, RemoteRef
 from syncret.providers.work import Work
 from tests.support.opened import Clock, Given, context
 from tests.support.served import all_to, served

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from syncret.config.fields import Json
-from syncret.providers.contract import RemoteKey, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.infisical import PROVIDER, published_rate
 from syncret.providers.infisical.client import InfisicalClient
 from syncret.providers.infisical.connection import open_store
+from syncret.providers.values import RemoteKey, SecretBytes
 from tests.support.opened import Given, context
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.rest import running

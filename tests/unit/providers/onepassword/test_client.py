@@ -7,12 +7,13 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.onepassword import PROVIDER, push
 from syncret.providers.onepassword.client import OnePasswordClient
 from syncret.providers.onepassword.connection import open_store
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.onepassword.server import Connect, id_of

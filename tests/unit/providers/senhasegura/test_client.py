@@ -5,11 +5,11 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.senhasegura import PROVIDER
 from syncret.providers.senhasegura.client import SenhaseguraClient
 from syncret.providers.senhasegura.connection import open_store
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import Clock, Given, context
 from tests.support.servers.rest import running
