@@ -22,6 +22,7 @@ from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem, RemoteTarget
@@ -64,7 +65,7 @@ class Held(msgspec.Struct, frozen=True):
     is_ours: bool
 
 
-class AkeylessClient(TextValues, TextWrites[Held]):
+class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
@@ -72,13 +73,9 @@ class AkeylessClient(TextValues, TextWrites[Held]):
     def __init__(
         self, api: Api, login: ExpiringLogin[SecretBytes], compute: Compute, *, ignores_cache: bool
     ) -> None:
-        self._api = api
+        super().__init__(api, compute)
         self._login = login
-        self._compute = compute
         self._beside: dict[str, Json] = {"ignore-cache": "true"} if ignores_cache else {}
-
-    def __repr__(self) -> str:
-        return f"<AkeylessClient {self._api!r}>"
 
     async def _call(self, endpoint: Endpoint, body: Mapping[str, Json], name: str = "") -> Answer | None:
         """The answer; None if there is no such item. The token is sent in the body."""

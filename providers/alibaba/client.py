@@ -11,14 +11,14 @@ from uuid import uuid4
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import Compute, Paced, Readiness
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, has_tags, pages
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
-from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import VersionedTexts
 from syncret.providers.pushes import PushItem
@@ -101,17 +101,10 @@ class _List(msgspec.Struct):
     SecretList: _Secrets
 
 
-class AlibabaClient(VersionedTexts):
+class AlibabaClient(ComputingClient, VersionedTexts):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
-
-    def __init__(self, api: Api, compute: Compute) -> None:
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<AlibabaClient {self._api!r}>"
 
     async def _call(self, action: Action, *, name: str = "", **params: str) -> Answer:
         """The parameters are sorted and quoted as they are signed."""

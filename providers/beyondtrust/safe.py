@@ -16,6 +16,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem
@@ -77,18 +78,14 @@ class Place:
     decrypt: bool
 
 
-class SafeClient(TextValues, TextWrites[Secret], SingleReads[SecretBytes]):
+class SafeClient(ComputingClient, TextValues, TextWrites[Secret], SingleReads[SecretBytes]):
     """Reads, pushes, deletes and probes."""
 
     def __init__(self, api: Api, place: Place, session: Session, compute: Compute) -> None:
-        self._api = api
+        super().__init__(api, compute)
         self._place = place
         self._session = session
-        self._compute = compute
         self._version = {"version": place.version} if place.version else {}
-
-    def __repr__(self) -> str:
-        return f"<SafeClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

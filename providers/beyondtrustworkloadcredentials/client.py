@@ -16,6 +16,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches, has_tags
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -49,17 +50,14 @@ class _List(msgspec.Struct):
     data: list[_Listed] = []
 
 
-class WorkloadCredentialsClient(SingleReads[Found]):
+class WorkloadCredentialsClient(ApiClient, SingleReads[Found]):
     """Reads, finds and probes."""
 
     converts_keys = False
 
     def __init__(self, api: Api, folder: str) -> None:
-        self._api = api
+        super().__init__(api)
         self._folder = folder
-
-    def __repr__(self) -> str:
-        return f"<WorkloadCredentialsClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

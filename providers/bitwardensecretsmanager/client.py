@@ -20,6 +20,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem
@@ -72,19 +73,15 @@ class _Deletions(msgspec.Struct):
     data: list[_Deleted] = []
 
 
-class BitwardenClient(TextValues, TextWrites[Secret]):
+class BitwardenClient(ComputingClient, TextValues, TextWrites[Secret]):
     """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
 
     converts_keys = False
 
     def __init__(self, spec: BitwardenSpec, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._organization = spec.organization_id
         self._project = spec.project_id
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<BitwardenClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

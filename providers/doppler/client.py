@@ -18,6 +18,7 @@ from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextWrites
 from syncret.providers.pushes import PushItem, RemoteTarget
@@ -39,23 +40,19 @@ _LONGEST: Final = 6000
 """Characters of names in a URL; beyond that, the whole config is read."""
 
 
-class DopplerClient(TextWrites[SecretBytes]):
+class DopplerClient(ComputingClient, TextWrites[SecretBytes]):
     """Reads, finds, pushes, deletes and probes. As in the operator, properties are ignored."""
 
     converts_keys = False
 
     def __init__(self, spec: DopplerSpec, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         from syncret.providers.kit.rest.unchanged import Unchanged  # imports TLS
 
         self._spec = spec
-        self._api = api
-        self._compute = compute
         self._unchanged = Unchanged()
         place = {"project": spec.project or "", "config": spec.config or ""}
         self._config = {name: value for name, value in place.items() if value}
-
-    def __repr__(self) -> str:
-        return f"<DopplerClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -20,6 +20,7 @@ from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
@@ -62,16 +63,13 @@ class Fields:
     by_name: Mapping[str, str] = field(repr=False)
 
 
-class DvlsClient(SingleReads[Fields]):
+class DvlsClient(ApiClient, SingleReads[Fields]):
     """Reads, pushes, deletes and probes."""
 
     def __init__(self, vault: str, api: Api) -> None:
+        super().__init__(api)
         self._vault = vault
-        self._api = api
         self._vault_id = vault if _is_uuid(vault) else ""
-
-    def __repr__(self) -> str:
-        return f"<DvlsClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -14,7 +14,7 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
-from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -41,16 +41,10 @@ class _Object(msgspec.Struct):
     custom_metadata: dict[str, str] | None = None
 
 
-class FortanixClient(SingleReads[SecretBytes]):
+class FortanixClient(ApiClient, SingleReads[SecretBytes]):
     """Reads, finds and probes."""
 
     converts_keys = False
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<FortanixClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

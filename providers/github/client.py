@@ -17,6 +17,7 @@ from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.push_options import encoded_source
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.work import Work
@@ -60,7 +61,7 @@ class _Repositories(msgspec.Struct):
     repositories: list[_Repository]
 
 
-class GithubClient:
+class GithubClient(ComputingClient):
     """Pushes, deletes and probes: GitHub shows the values to nobody but to workflows.
 
     Args:
@@ -77,14 +78,10 @@ class GithubClient:
         of_organization: bool,
         visibility: Literal["all", "private"] | None,
     ) -> None:
-        self._api = api
-        self._compute = compute
+        super().__init__(api, compute)
         self._endpoints = Endpoints(place)
         self._of_organization = of_organization
         self._visibility = visibility
-
-    def __repr__(self) -> str:
-        return f"<GithubClient {self._api!r}>"
 
     async def push(self, item: PushItem) -> None:
         """Store the value. It is written each time: what stands there cannot be compared."""

@@ -19,6 +19,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem
@@ -48,20 +49,16 @@ class _Project(msgspec.Struct):
     id: str
 
 
-class InfisicalClient(TextValues, TextWrites[Secret]):
+class InfisicalClient(ComputingClient, TextValues, TextWrites[Secret]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
     def __init__(self, scope: SecretsScope, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._scope = scope
-        self._api = api
-        self._compute = compute
         self._folder = scope.secrets_path or "/"
         self._project = ""
-
-    def __repr__(self) -> str:
-        return f"<InfisicalClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

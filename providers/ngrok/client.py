@@ -19,6 +19,7 @@ from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.push_options import decode_spec, encoded_source
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.pushes import PushItem, RemoteTarget
 
@@ -69,16 +70,12 @@ class _Page(msgspec.Struct):
             raise ValueError("this is no list")
 
 
-class NgrokClient:
+class NgrokClient(ComputingClient):
     """Pushes, deletes and probes: what ngrok has got it tells nobody, so that nothing can be read."""
 
     def __init__(self, vault: str, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._vault = vault
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<NgrokClient {self._api!r}>"
 
     async def push(self, item: PushItem) -> None:
         """Store the value; nothing is written if its digest, the metadata and the description are there."""

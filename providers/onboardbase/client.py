@@ -15,6 +15,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.onboardbase.cryptojs import decrypted
 from syncret.providers.onboardbase.spec import OnboardbaseSpec
@@ -43,19 +44,15 @@ class _Environment(msgspec.Struct):
     data: _Data
 
 
-class OnboardbaseClient:
+class OnboardbaseClient(ComputingClient):
     """Reads, finds and probes. One answer has all secrets; names are encrypted, too."""
 
     converts_keys = False
 
     def __init__(self, spec: OnboardbaseSpec, api: Api, passcode: SecretBytes, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._place = {"project": spec.project, "environment": spec.environment}
-        self._api = api
         self._passcode = passcode
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<OnboardbaseClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

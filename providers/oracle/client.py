@@ -15,6 +15,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.oracle.spec import OracleSpec
@@ -74,19 +75,15 @@ class _Listed(msgspec.Struct, rename="camel"):
     freeform_tags: dict[str, str] | None = None
 
 
-class OracleClient(TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
+class OracleClient(ComputingClient, TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
     def __init__(self, spec: OracleSpec, api: Api, compute: Compute, *, vaults: str) -> None:
+        super().__init__(api, compute)
         self._spec = spec
-        self._api = api
-        self._compute = compute
         self._endpoints = Endpoints(vaults)
-
-    def __repr__(self) -> str:
-        return f"<OracleClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -17,6 +17,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
 from syncret.providers.ovh.push import pushed_data
@@ -66,18 +67,14 @@ class _Listed(msgspec.Struct):
     data: _Keys | None = None
 
 
-class OvhClient(TextValues, SingleReads[SecretBytes]):
+class OvhClient(ComputingClient, TextValues, SingleReads[SecretBytes]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
     def __init__(self, api: Api, compute: Compute, *, checks_version: bool) -> None:
-        self._api = api
-        self._compute = compute
+        super().__init__(api, compute)
         self._checks_version = checks_version
-
-    def __repr__(self) -> str:
-        return f"<OvhClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

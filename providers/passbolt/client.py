@@ -18,6 +18,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.passbolt.openpgp import Key
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
@@ -70,18 +71,14 @@ class Fields:
     by_name: Mapping[str, str] = field(repr=False)
 
 
-class PassboltClient:
+class PassboltClient(ComputingClient):
     """Reads, finds and probes."""
 
     converts_keys = False
 
     def __init__(self, api: Api, key: Key, compute: Compute) -> None:
-        self._api = api
+        super().__init__(api, compute)
         self._key = key
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<PassboltClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -14,6 +14,7 @@ from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -52,15 +53,12 @@ class Fields:
     by_name: Mapping[str, str] = field(repr=False)
 
 
-class PasswordDepotClient:
+class PasswordDepotClient(ApiClient):
     """Reads and probes."""
 
     def __init__(self, api: Api, database: str) -> None:
-        self._api = api
+        super().__init__(api)
         self._database = database
-
-    def __repr__(self) -> str:
-        return f"<PasswordDepotClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Entries are read as they are now."""

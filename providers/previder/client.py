@@ -13,7 +13,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
-from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -34,16 +34,10 @@ class _Secret(msgspec.Struct):
     description: str = ""
 
 
-class PreviderClient(SingleReads[SecretBytes]):
+class PreviderClient(ApiClient, SingleReads[SecretBytes]):
     """Reads, finds and probes. As in the operator, properties are ignored, and `extract` has one key."""
 
     converts_keys = False
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<PreviderClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

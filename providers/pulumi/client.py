@@ -17,6 +17,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pulumi import paths
@@ -66,18 +67,14 @@ class _Entry(NamedTuple):
     text: bytes
 
 
-class PulumiClient(TextValues, TextWrites[_Entry]):
+class PulumiClient(ComputingClient, TextValues, TextWrites[_Entry]):
     """Reads, finds, pushes, deletes and probes. One answer has the whole environment."""
 
     converts_keys = False
 
     def __init__(self, spec: PulumiSpec, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._spec = spec
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<PulumiClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -15,6 +15,7 @@ from syncret.providers.kit.batching import SingleReads, map_concurrently, readin
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem
@@ -64,19 +65,15 @@ class Held(msgspec.Struct, frozen=True):
     data: bytes | None
 
 
-class ScalewayClient(SingleReads[SecretBytes], TextValues, TextWrites[Held]):
+class ScalewayClient(ComputingClient, SingleReads[SecretBytes], TextValues, TextWrites[Held]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
     def __init__(self, spec: ScalewaySpec, api: Api, compute: Compute) -> None:
-        self._api = api
-        self._compute = compute
+        super().__init__(api, compute)
         self._project = {"project_id": spec.project_id}
         self._region = spec.region
-
-    def __repr__(self) -> str:
-        return f"<ScalewayClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -13,7 +13,7 @@ from syncret.config.fields import Json
 from syncret.providers.contract import Readiness
 from syncret.providers.errors import Denied
 from syncret.providers.kit.golang import json as gojson
-from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -48,14 +48,8 @@ class Entries:
     all: Sequence[Mapping[str, str]] = field(repr=False)
 
 
-class SenhaseguraClient:
+class SenhaseguraClient(ApiClient):
     """Reads and probes. One answer has all that the application may read."""
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<SenhaseguraClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Secrets have no versions or metadata to read."""
