@@ -11,11 +11,11 @@ from syncret.providers.barbican.keystone import address, log_in
 from syncret.providers.barbican.spec import BarbicanSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.http import Answer, Http
+from syncret.providers.kit.http import Http
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
+from syncret.providers.kit.rest.identities import Headers, LoggedIn
 from syncret.providers.values import SecretBytes
 
 
@@ -23,13 +23,10 @@ class _Failure(msgspec.Struct):
     description: str
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.description.startswith("Secret not found")
-
-
 _REFUSALS: Final = Refusals(
-    vendor="Barbican", check="does Keystone's catalog lead to Barbican?", is_absent=_is_absent
+    vendor="Barbican",
+    check="does Keystone's catalog lead to Barbican?",
+    is_absent=says(_Failure, lambda failure: failure.description.startswith("Secret not found")),
 )
 
 
@@ -46,10 +43,8 @@ async def open_store(spec: BarbicanSpec, context: OpenContext) -> AsyncGenerator
         async def renewed() -> ExpiringValue[SecretBytes]:
             return fresh.pop() if fresh else (await log_in(spec, user.strip(), password, keystone)).token
 
-        async def identify(_http: Http) -> Identity:
-            return LoggedIn(renewed, context, headers=_header)
-
-        async with connected(first.barbican, context, identify, _REFUSALS) as api:
+        identity = LoggedIn(renewed, context, headers=_header)
+        async with connected(first.barbican, context, identity, _REFUSALS) as api:
             yield BarbicanClient(api)
 
 

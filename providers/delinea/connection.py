@@ -11,9 +11,9 @@ from syncret.providers.delinea.client import DelineaClient
 from syncret.providers.delinea.spec import DelineaSpec
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.http import Answer, Http, json_body
+from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.references import read_given
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
 from syncret.providers.kit.rest.logins import log_in_with
@@ -34,14 +34,11 @@ class _Failure(msgspec.Struct):
     code: int = 0
 
 
-def _is_absent(answer: Answer) -> bool:
-    """The vault's own errors have a message; a page of something else has none."""
-    failure = answer.decode_if(_Failure)
-    return failure is not None and "unable to find item" in failure.message
-
-
 _REFUSALS: Final = Refusals(
-    vendor="DevOps Secrets Vault", check="check tenant and tld, or urlTemplate", is_absent=_is_absent
+    vendor="DevOps Secrets Vault",
+    check="check tenant and tld, or urlTemplate",
+    # a page of something else has no message
+    is_absent=says(_Failure, lambda failure: "unable to find item" in failure.message),
 )
 
 

@@ -55,10 +55,7 @@ async def open_store(
     async with Http(spec.server_url, tls=tls, now=context.now, network=context.network) as entrance:
         url, identity = await _identity(spec, entrance, context)
 
-        async def identify(_http: Http) -> Identity:
-            return identity
-
-        async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+        async with connected(url, context, identity, _REFUSALS, tls=tls) as api:
             secrets = Secrets(api)
             yield SecretServerClient(secrets, Pusher(secrets))
 

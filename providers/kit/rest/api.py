@@ -3,12 +3,15 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import TypeVar
 
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
 from syncret.providers.kit.http.answers import Unauthenticated
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Headers, Identity
+
+F = TypeVar("F")
 
 
 def _nothing_is_absent(_answer: Answer) -> bool:
@@ -21,6 +24,20 @@ def is_no_page(answer: Answer) -> bool:
     It may be the vendor's then, or not: nothing may count as deleted for it.
     """
     return b"<html" not in answer.body[:1024].lower()
+
+
+def _any(_failure: object) -> bool:
+    return True
+
+
+def says(failure: type[F], what: Callable[[F], bool] = _any) -> Callable[[Answer], bool]:
+    """Whether an answer is an error as the vendor writes them, and one that says this."""
+
+    def is_said(answer: Answer) -> bool:
+        found = answer.decode_if(failure)
+        return found is not None and what(found)
+
+    return is_said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

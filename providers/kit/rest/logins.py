@@ -87,6 +87,14 @@ def moment(text: str) -> float | None:
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
+def token_until(token: str, end: str, answer: Answer) -> ExpiringValue[SecretBytes]:
+    """A token, and the timestamp of its end, in an answer. Raises Malformed if there is no such time."""
+    expires = moment(end)
+    if expires is None:
+        raise Malformed(f"{answer.doing}: the answer does not say when the token expires")
+    return ExpiringValue(SecretBytes(token.encode()), expires)
+
+
 def session_cookies(answer: Answer, hint: str) -> SecretBytes:
     """The session that a login began: its cookies, as they are sent. Raises Malformed if there are none."""
     found = _COOKIE.findall(answer.headers.get("set-cookie", ""))
