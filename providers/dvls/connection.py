@@ -12,7 +12,7 @@ from syncret.providers.dvls.spec import DvlsSpec
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Http, form_body
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
@@ -34,8 +34,8 @@ class _Login(msgspec.Struct, rename={"token_id": "tokenId"}):
 async def open_store(spec: DvlsSpec, context: OpenContext) -> AsyncGenerator[DvlsClient, None]:
     """A client that is logged in. Raises SyncError."""
     ref = spec.auth.secret_ref
-    key = (await read_text(context, ref.app_id, "auth.secretRef.appId")).strip()
-    secret = (await read_text(context, ref.app_secret, "auth.secretRef.appSecret")).strip()
+    key = await read_trimmed(context, ref.app_id, "auth.secretRef.appId")
+    secret = await read_trimmed(context, ref.app_secret, "auth.secretRef.appSecret")
 
     async def identify(http: Http) -> Identity:
         async def log_in() -> ExpiringValue[SecretBytes]:

@@ -164,14 +164,14 @@ async def _account(wanted: GrafanaServiceAccount, api: "Api") -> _Account:
 
 @asynccontextmanager
 async def _opened(spec: GrafanaSpec, context: OpenContext) -> "AsyncGenerator[Api, None]":
-    from syncret.providers.kit.references import read_text
+    from syncret.providers.kit.references import read_trimmed
     from syncret.providers.kit.rest.api import Refusals, says  # imports asyncio and TLS
     from syncret.providers.kit.rest.connection import connected
     from syncret.providers.kit.rest.identities import FixedHeaders
 
     async def text(selected: GrafanaSecretKey, path: str) -> str:
         selector = SecretKeySelector(name=selected.name, key=selected.key)
-        return (await read_text(context, selector, path)).strip()
+        return await read_trimmed(context, selector, path)
 
     async def identify(_http: "Http") -> "Identity":
         auth = spec.auth

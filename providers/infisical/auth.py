@@ -10,7 +10,7 @@ from syncret.providers.infisical.receivers import receivers
 from syncret.providers.infisical.spec import InfisicalSpec
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.http import Http, json_body
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_text, read_trimmed
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import log_in_with
 from syncret.providers.values import SecretBytes
@@ -39,7 +39,7 @@ async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> 
     """The identity that the spec names; the first one of several, as in the operator. Raises SyncError."""
     path, static = "auth.tokenAuthCredentials.accessToken", spec.auth.token_auth_credentials
     if await _login(spec, context) is None and static is not None:
-        token = (await read_text(context, static.access_token, path)).strip()
+        token = await read_trimmed(context, static.access_token, path)
         return FixedHeaders(bearer(SecretBytes(token.encode())))
 
     async def log_in() -> ExpiringValue[SecretBytes]:
@@ -74,10 +74,8 @@ async def _login(spec: InfisicalSpec, context: OpenContext) -> Login | None:
         return Login(
             "universal-auth",
             {
-                "clientId": (await read_text(context, universal.client_id, f"{path}.clientId")).strip(),
-                "clientSecret": (
-                    await read_text(context, universal.client_secret, f"{path}.clientSecret")
-                ).strip(),
+                "clientId": await read_trimmed(context, universal.client_id, f"{path}.clientId"),
+                "clientSecret": await read_trimmed(context, universal.client_secret, f"{path}.clientSecret"),
             },
         )
     if (jwt := auth.jwt_auth_credentials) is not None:
@@ -85,8 +83,8 @@ async def _login(spec: InfisicalSpec, context: OpenContext) -> Login | None:
         return Login(
             "jwt-auth",
             {
-                "identityId": (await read_text(context, jwt.identity_id, f"{path}.identityId")).strip(),
-                "jwt": (await read_text(context, jwt.jwt, f"{path}.jwt")).strip(),
+                "identityId": await read_trimmed(context, jwt.identity_id, f"{path}.identityId"),
+                "jwt": await read_trimmed(context, jwt.jwt, f"{path}.jwt"),
             },
         )
     if (ldap := auth.ldap_auth_credentials) is not None:
@@ -94,14 +92,14 @@ async def _login(spec: InfisicalSpec, context: OpenContext) -> Login | None:
         return Login(
             "ldap-auth",
             {
-                "identityId": (await read_text(context, ldap.identity_id, f"{path}.identityId")).strip(),
-                "username": (await read_text(context, ldap.ldap_username, f"{path}.ldapUsername")).strip(),
+                "identityId": await read_trimmed(context, ldap.identity_id, f"{path}.identityId"),
+                "username": await read_trimmed(context, ldap.ldap_username, f"{path}.ldapUsername"),
                 "password": await read_text(context, ldap.ldap_password, f"{path}.ldapPassword"),
             },
         )
     if (kubernetes := auth.kubernetes_auth_credentials) is not None:
         path = "auth.kubernetesAuthCredentials"
-        identity = (await read_text(context, kubernetes.identity_id, f"{path}.identityId")).strip()
+        identity = await read_trimmed(context, kubernetes.identity_id, f"{path}.identityId")
         return Login("kubernetes-auth", {"identityId": identity, "jwt": await _account_token(spec, context)})
     return None
 
@@ -114,6 +112,6 @@ async def _account_token(spec: InfisicalSpec, context: OpenContext) -> str:
         token = await context.ambient(receivers(spec)).account_token()
     else:
         path = "auth.kubernetesAuthCredentials.serviceAccountTokenPath"
-        file = (await read_text(context, selector, path)).strip()
+        file = await read_trimmed(context, selector, path)
         token = context.read_file(file, what="ServiceAccount token")
     return token.raw.decode("ascii", "replace")

@@ -22,11 +22,18 @@ async def read_text(
     raise Malformed(f'{path}: Secret "{selector.name}" holds no text', hint="it must be UTF-8")
 
 
+async def read_trimmed(
+    context: OpenContext, selector: SecretKeySelector | None, path: str, *, key: str = ""
+) -> str:
+    """The same without surrounding white space, such as the newline at the end of a file."""
+    return (await read_text(context, selector, path, key=key)).strip()
+
+
 async def read_given(
     context: OpenContext, value: str | None, selector: SecretKeySelector | None, path: str
 ) -> str:
     """A credential that the spec has itself, or names a Secret for; without surrounding white space."""
-    return (value or await read_text(context, selector, f"{path}.secretRef")).strip()
+    return value.strip() if value else await read_trimmed(context, selector, f"{path}.secretRef")
 
 
 def as_text(raw: bytes, remedy: str) -> str:
