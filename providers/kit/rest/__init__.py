@@ -6,6 +6,6 @@ connection    opens a store                         texts    entries that are te
 unchanged     answers that an ETag holds for        signed   requests signed with an access key
 clients       what every client has
 
-A provider is then its spec, an identity, and a client that reads like the vendor's page on its API. What is
-imported when a spec is validated (`endpoints`, `texts`) loads neither TLS nor aiohttp.
+A provider is then its spec, an identity, and a client that reads like the vendor's page on its API. Of these
+only `endpoints` is imported when a spec is validated: it loads neither TLS nor aiohttp.
 """

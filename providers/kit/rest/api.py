@@ -47,14 +47,14 @@ class Refusals:
     vendor: str
     """Who speaks the API, for messages."""
     check: str
-    """What to check if something else than the vendor says 404."""
+    """What to check if something else than the vendor answers."""
     is_absent: Callable[[Answer], bool] = _nothing_is_absent
     """Whether a 404 says that the entry does not exist. Any proxy can answer 404, and whatever counts as
     deleted may be deleted here, too: it must be in the vendor's own words."""
-    errors: Mapping[int, Callable[[Answer, Endpoint], SyncError]] = field(
-        default_factory=dict[int, Callable[[Answer, Endpoint], SyncError]]
+    errors: Mapping[int, Callable[[Answer, Endpoint], SyncError | None]] = field(
+        default_factory=dict[int, Callable[[Answer, Endpoint], SyncError | None]]
     )
-    """Errors of statuses of which the vendor says more."""
+    """Errors of statuses of which the vendor says more; None: it is not the vendor who says it."""
 
 
 def bad_signature(check: str) -> Callable[[Answer, Endpoint], SyncError]:
@@ -106,7 +106,7 @@ class Api:
         """
         answer = await self._answer(endpoint, params, headers, body, accept, names)
         if answer.status == HTTPStatus.NOT_FOUND:
-            raise self._not_found(answer, endpoint)
+            raise self._from_elsewhere(answer, endpoint)
         return answer
 
     async def look_up(
@@ -125,7 +125,7 @@ class Api:
             return answer
         if self._refusals.is_absent(answer):
             return None
-        raise self._not_found(answer, endpoint)
+        raise self._from_elsewhere(answer, endpoint)
 
     async def check_login(self) -> None:
         """Log in if needed. Raises SyncError if that fails."""
@@ -155,7 +155,8 @@ class Api:
                 accept=(*self._expected, *accept),
             )
             if answer.status in self._refusals.errors:
-                raise self._refusals.errors[answer.status](answer, endpoint)
+                error = self._refusals.errors[answer.status](answer, endpoint)
+                raise error or self._from_elsewhere(answer, endpoint)
             if answer.status == HTTPStatus.FORBIDDEN:
                 raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
             return answer
@@ -164,9 +165,9 @@ class Api:
         waiting = Waiting(endpoint.method, path, sent, headers or {}, send)
         return await self._identity.send(waiting)  # which sees what is refused, too
 
-    def _not_found(self, answer: Answer, endpoint: Endpoint) -> Malformed:
+    def _from_elsewhere(self, answer: Answer, endpoint: Endpoint) -> Malformed:
         vendor, hint = self._refusals.vendor, endpoint.check or self._refusals.check
-        return Malformed(f"{answer.doing}: HTTP 404, but not from {vendor}", hint=hint)
+        return Malformed(f"{answer.doing}: HTTP {answer.status}, but not from {vendor}", hint=hint)
 
     def __repr__(self) -> str:
         return f"<Api {self.http.base}>"

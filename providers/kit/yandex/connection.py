@@ -15,8 +15,8 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.yandex import machine_token
 from syncret.providers.kit.auth import jwt
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.http import Answer, Http, Tls, json_body
-from syncret.providers.kit.rest.api import Api, Refusals
+from syncret.providers.kit.http import Http, Tls, json_body
+from syncret.providers.kit.rest.api import Api, Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
 from syncret.providers.kit.rest.logins import log_in_with, token_until
@@ -44,13 +44,10 @@ class _Failure(msgspec.Struct):
     message: str = ""
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.code == _NOT_FOUND and failure.message != _NO_PATH
-
-
 REFUSALS: Final = Refusals(
-    vendor="Yandex Cloud", check="check apiEndpoint: does it know the services?", is_absent=_is_absent
+    vendor="Yandex Cloud",
+    check="check apiEndpoint: does it know the services?",
+    is_absent=says(_Failure, lambda failure: failure.code == _NOT_FOUND and failure.message != _NO_PATH),
 )
 
 
