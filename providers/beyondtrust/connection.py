@@ -93,5 +93,4 @@ async def _tls(spec: BeyondTrustSpec, context: OpenContext) -> Tls:
 
 
 async def _read(credential: BeyondTrustCredential | None, field: str, context: OpenContext) -> str:
-    given = credential or BeyondTrustCredential()
-    return await read_given(context, given.value, given.secret_ref, f"auth.{field}")
+    return await read_given(context, credential or BeyondTrustCredential(), f"auth.{field}")

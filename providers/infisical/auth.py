@@ -2,8 +2,6 @@
 
 from typing import Final, NamedTuple
 
-import msgspec
-
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.infisical.receivers import receivers
@@ -12,7 +10,7 @@ from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.references import read_text, read_trimmed
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
-from syncret.providers.kit.rest.logins import log_in_with
+from syncret.providers.kit.rest.logins import camel_token, log_in_with
 from syncret.providers.values import SecretBytes
 
 _HINTS: Final = {
@@ -28,11 +26,6 @@ class Login(NamedTuple):
 
     method: str
     body: dict[str, str]
-
-
-class _Token(msgspec.Struct, rename="camel"):
-    access_token: str
-    expires_in: float
 
 
 async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> Identity:
@@ -55,8 +48,7 @@ async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> 
             body["organizationSlug"] = spec.secrets_scope.organization_slug
         url = f"{http.base}/v1/auth/{login.method}/login"
         answer = await log_in_with(http, url, json_body(body), doing=doing, hint=_HINTS[login.method])
-        given = answer.decode(_Token)
-        return ExpiringValue(SecretBytes(given.access_token.encode()), context.now() + given.expires_in)
+        return camel_token(answer, context.now)
 
     async def sign_out(token: SecretBytes) -> None:
         body = json_body({"accessToken": token.raw.decode()})

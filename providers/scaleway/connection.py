@@ -34,10 +34,7 @@ async def open_store(spec: ScalewaySpec, context: OpenContext) -> AsyncGenerator
     """A client. Raises SyncError."""
 
     async def identify(_http: Http) -> Identity:
-        half = spec.secret_key
-        return FixedHeaders(
-            {"X-Auth-Token": await read_given(context, half.value, half.secret_ref, "secretKey")}
-        )
+        return FixedHeaders({"X-Auth-Token": await read_given(context, spec.secret_key, "secretKey")})
 
     async with connected(spec.api_url or HOME, context, identify, _REFUSALS) as api:
         yield ScalewayClient(spec, api, context.compute)
