@@ -87,10 +87,7 @@ class BarbicanClient(ApiClient, SingleReads[SecretBytes]):
         async for each in self._list(paced):
             if matches(each.name or ""):
                 found.add_name(_id_of(each.secret_ref))
-        return await found.read_values(self._payload, paced, doing="barbican find")
-
-    async def _payload(self, id_: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(id_))
+        return await found.read_values(self.read_current, paced, doing="barbican find")
 
     def _list(self, paced: Paced) -> AsyncGenerator[_Secret, None]:
         async def page(token: str) -> Page[_Secret]:

@@ -91,11 +91,7 @@ class FortanixClient(ApiClient, SingleReads[SecretBytes]):
             held = set((each.custom_metadata or {}).items())
             if each.obj_type in _TYPES and each.name and matches(each.name) and tags <= held:
                 found.add_name(each.name)
-
-        async def read(name: str) -> SecretBytes:
-            return await self.fetch_one(RemoteKey(name))
-
-        return await found.read_values(read, paced, doing="fortanix find")
+        return await found.read_values(self.read_current, paced, doing="fortanix find")
 
     def _list(self, paced: Paced) -> AsyncGenerator[_Object, None]:
         async def page(token: str) -> Page[_Object]:

@@ -92,5 +92,5 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
 
     async def _latest(self, name: str) -> SecretBytes | None:
         """The latest version; None for a secret without versions."""
-        found = await self.fetch_one(RemoteKey(name))
+        found = await self.read_current(name)
         return found if isinstance(found, SecretBytes) else None

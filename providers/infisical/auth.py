@@ -63,32 +63,20 @@ async def _login(spec: InfisicalSpec, context: OpenContext) -> Login | None:
     auth = spec.auth
     if (universal := auth.universal_auth_credentials) is not None:
         path = "auth.universalAuthCredentials"
-        return Login(
-            "universal-auth",
-            {
-                "clientId": await read_trimmed(context, universal.client_id, f"{path}.clientId"),
-                "clientSecret": await read_trimmed(context, universal.client_secret, f"{path}.clientSecret"),
-            },
-        )
+        client = await read_trimmed(context, universal.client_id, f"{path}.clientId")
+        secret = await read_trimmed(context, universal.client_secret, f"{path}.clientSecret")
+        return Login("universal-auth", {"clientId": client, "clientSecret": secret})
     if (jwt := auth.jwt_auth_credentials) is not None:
         path = "auth.jwtAuthCredentials"
-        return Login(
-            "jwt-auth",
-            {
-                "identityId": await read_trimmed(context, jwt.identity_id, f"{path}.identityId"),
-                "jwt": await read_trimmed(context, jwt.jwt, f"{path}.jwt"),
-            },
-        )
+        identity = await read_trimmed(context, jwt.identity_id, f"{path}.identityId")
+        token = await read_trimmed(context, jwt.jwt, f"{path}.jwt")
+        return Login("jwt-auth", {"identityId": identity, "jwt": token})
     if (ldap := auth.ldap_auth_credentials) is not None:
         path = "auth.ldapAuthCredentials"
-        return Login(
-            "ldap-auth",
-            {
-                "identityId": await read_trimmed(context, ldap.identity_id, f"{path}.identityId"),
-                "username": await read_trimmed(context, ldap.ldap_username, f"{path}.ldapUsername"),
-                "password": await read_text(context, ldap.ldap_password, f"{path}.ldapPassword"),
-            },
-        )
+        identity = await read_trimmed(context, ldap.identity_id, f"{path}.identityId")
+        user = await read_trimmed(context, ldap.ldap_username, f"{path}.ldapUsername")
+        password = await read_text(context, ldap.ldap_password, f"{path}.ldapPassword")
+        return Login("ldap-auth", {"identityId": identity, "username": user, "password": password})
     if (kubernetes := auth.kubernetes_auth_credentials) is not None:
         path = "auth.kubernetesAuthCredentials"
         identity = await read_trimmed(context, kubernetes.identity_id, f"{path}.identityId")

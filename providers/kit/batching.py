@@ -19,6 +19,10 @@ class SingleReads(ABC, Generic[P]):
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, P | SyncError]:
         return await read_each(keys, self.fetch_one)
 
+    async def read_current(self, key: str) -> P | None:
+        """The payload of an entry as it is now, for a search or a push."""
+        return await self.fetch_one(RemoteKey(key))
+
     @abstractmethod
     async def fetch_one(self, key: RemoteKey) -> P | None:
         """The payload; None if there is no such entry. Raises SyncError."""

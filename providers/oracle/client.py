@@ -135,9 +135,7 @@ class OracleClient(ComputingClient, TextValues, TextWrites[Bundle], SingleReads[
             tagged = wanted.items() <= (each.freeform_tags or {}).items()
             if each.lifecycle_state not in _GONE and tagged and matches(each.secret_name):
                 found.add_name(each.secret_name)
-        return await found.read_values(
-            lambda name: self.fetch_one(RemoteKey(name)), paced, doing="oracle find"
-        )
+        return await found.read_values(self.read_current, paced, doing="oracle find")
 
     async def _page(self, token: str) -> Page[_Listed]:
         answer = await self._listing(self._endpoints.next if token else self._endpoints.list, page=token)

@@ -116,10 +116,7 @@ class OvhClient(ComputingClient, TextValues, SingleReads[SecretBytes]):
                     folders.append(whole.removesuffix("/"))
                 elif matches(whole):
                     found.add_name(whole)
-        return await found.read_values(self._read_current, paced, doing="ovh find")
-
-    async def _read_current(self, path: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(path))
+        return await found.read_values(self.read_current, paced, doing="ovh find")
 
     async def _list(self, folder: str, paced: Paced) -> Sequence[str]:
         listing = partial(self._api.look_up, LIST, params={"list": "true"}, path=folder)

@@ -136,7 +136,7 @@ class ScalewayClient(ComputingClient, SingleReads[SecretBytes], TextValues, Text
         return found.values
 
     async def _current(self, secret_id: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(f"id:{secret_id}"))
+        return await self.read_current(f"id:{secret_id}")
 
     # -- push
     async def entry(self, key: str) -> Held | None:

@@ -81,7 +81,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
         return None if known is None else Payload(known)
 
     async def _document(self, key: str) -> SecretBytes | None:
-        payload = await self.fetch_one(RemoteKey(key))
+        payload = await self.read_current(key)
         return None if payload is None else SecretBytes(await self._compute(payload.document))
 
     async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]], paced: Paced) -> Matches:

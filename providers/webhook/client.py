@@ -70,7 +70,7 @@ class WebhookClient(SingleReads[WebhookResponse]):
         await self._api.send("DELETE", data, doing=doing, accept=(NOT_FOUND,))
 
     async def exists(self, target: RemoteTarget) -> bool:
-        return await self.fetch_one(RemoteKey(target.remote_key)) is not None
+        return await self.read_current(target.remote_key) is not None
 
     async def probe(self) -> Readiness:
         """Check whether the server accepts connections; requests need a key."""

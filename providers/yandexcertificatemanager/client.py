@@ -80,7 +80,7 @@ class CertificateManagerClient(FolderClient[Content]):
         """Certificates of the folder, by name and labels; each as its chain and its key."""
 
         async def read(name: str) -> SecretBytes | None:
-            found = await self.fetch_one(RemoteKey(name))
+            found = await self.read_current(name)
             return None if found is None else self.value(found, RemoteRef(name), work)
 
         return await self._named.find(query, read, paced, work)

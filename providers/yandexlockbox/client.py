@@ -69,7 +69,7 @@ class LockboxClient(EntryValues, FolderClient[Entries]):
         """Secrets of the folder, by name and labels; each as a JSON object."""
 
         async def read(name: str) -> SecretBytes | None:
-            found = await self.fetch_one(RemoteKey(name))
+            found = await self.read_current(name)
             return None if found is None else found.document(work)
 
         return await self._named.find(query, read, paced, work)

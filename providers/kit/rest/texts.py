@@ -99,7 +99,7 @@ class VersionedTexts(TextValues, TextWrites[SecretBytes], SingleReads[SecretByte
         return RemoteKey(ref.key, ref.version)
 
     async def entry(self, key: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(key))
+        return await self.read_current(key)
 
     def text(self, entry: SecretBytes) -> bytes:
         return entry.raw
