@@ -21,7 +21,7 @@ from syncret.config.settings import Settings
 from syncret.providers.aws import open_aws
 from syncret.providers.aws.secrets_manager import BATCH
 from syncret.providers.aws.spec import AwsAuth, AwsSecretRef, AwsSpec
-from syncret.providers.contract import RemoteKey
+from syncret.providers.values import RemoteKey
 from tests.support.opened import Given, context
 from tests.support.servers.aws import REGION, SERVICES, Call, Fault, Gateway, gateway, moto_server
 

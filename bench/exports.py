@@ -21,7 +21,6 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.work import WorkThreads
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.plugins import admission_by
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.registry import Registry
 from syncret.providers.secret_apis import (
     CallIdentity,
@@ -31,6 +30,7 @@ from syncret.providers.secret_apis import (
     SecretCalls,
     SecretReader,
 )
+from syncret.providers.values import SecretBytes, SecretMap
 
 _CONNECTION: Final = (
     "'DefaultEndpointsProtocol=https;AccountName=%s;AccountKey=%s'.format([self.metadata.name, secret.key1])"

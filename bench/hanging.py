@@ -18,7 +18,8 @@ from syncret.config.meta import ObjectRef
 from syncret.config.settings import Settings
 from syncret.daemon.engine.observer import Run
 from syncret.daemon.engine.virtual_time import VirtualTimeLoop
-from syncret.providers.contract import Client, OpenContext, Provider, RemoteKey
+from syncret.providers.contract import Client, OpenContext, Provider
+from syncret.providers.values import RemoteKey
 
 STORES: Final = 10
 OBJECTS: Final = 40

@@ -18,11 +18,11 @@ from bench.cluster import bench
 from bench.figures import Figure
 from syncret.config.settings import Settings
 from syncret.daemon.one_pass import one_pass
-from syncret.providers.contract import RemoteKey
 from syncret.providers.registry import Registry
-from syncret.providers.vault import open_vault
+from syncret.providers.values import RemoteKey
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.client import VaultClient
+from syncret.providers.vault.connection import open_store
 from tests.real.vault.support import Mount
 from tests.support.opened import Given, context
 from tests.support.servers.gate import gate
@@ -223,7 +223,7 @@ async def _speeds(
     best_bare = best_ours = 0.0
     async with (
         aiohttp.ClientSession(headers={"X-Vault-Token": token}) as session,
-        open_vault(mount.spec(auth), context(given)) as client,
+        open_store(mount.spec(auth), context(given)) as client,
     ):
 
         async def bare(number: int) -> None:
@@ -258,7 +258,7 @@ async def _weight(mount: Mount, auth: VaultAuth, given: Given, stores: int) -> f
     """Resident memory in MB of one more open client that has read once, connection included."""
 
     async def opened(stack: AsyncExitStack, number: int) -> VaultClient:
-        client = await stack.enter_async_context(open_vault(mount.spec(auth), context(given)))
+        client = await stack.enter_async_context(open_store(mount.spec(auth), context(given)))
         await client.fetch([RemoteKey(f"key-{number}")])
         return client
 

@@ -8,16 +8,9 @@ from msgspec.structs import replace
 
 from syncret.config.fields import Model
 from syncret.config.meta import Document, ObjectRef
-from syncret.providers.contract import (
-    Client,
-    Generated,
-    Generator,
-    OpenContext,
-    Provider,
-    PushItem,
-    RemoteTarget,
-)
+from syncret.providers.contract import Client, Generated, Generator, OpenContext, Provider
 from syncret.providers.errors import Denied
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 OnWrite = Callable[[str, ObjectRef, RemoteTarget], None]
 """Called for each write that is not made: `push` or `delete`, the store, and the place in it."""

@@ -20,8 +20,8 @@ from syncret.daemon.dry_run import dry_run_generator, dry_run_provider
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import Home, HomeProblem
 from syncret.daemon.ops.pass_recorder import PassRecorder
-from syncret.providers.contract import RemoteTarget
 from syncret.providers.kit.ambient.rules import Rules, Verdict
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.registry import Registry
 
 if TYPE_CHECKING:  # few hosts have one

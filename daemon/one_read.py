@@ -19,8 +19,8 @@ from syncret.daemon.homes.contract import HomeError, Invalid
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.metadata import random_uid
 from syncret.daemon.homes.memory.plugins import admission_by
-from syncret.providers.contract import SecretBytes
 from syncret.providers.registry import Registry
+from syncret.providers.values import SecretBytes
 
 KEY: Final = "value"
 _NAME: Final = "syncret-read"

@@ -7,6 +7,7 @@ run in a thread, and pay for what they do from the Work of the object that asks.
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from importlib import import_module
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from msgspec import Struct
@@ -17,15 +18,8 @@ from syncret.config.meta import Document, ObjectRef
 from syncret.providers.api_names import ApiNames, our_names
 from syncret.providers.errors import SyncError
 from syncret.providers.network import Network
-from syncret.providers.values import (
-    FindQuery,
-    PushItem,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 __all__ = [
@@ -33,29 +27,23 @@ __all__ = [
     "Client",
     "Compute",
     "Credentials",
-    "FindQuery",
     "Finder",
     "Generated",
     "Generator",
     "IssuedToken",
     "Keyed",
     "LogIn",
+    "OnFirstUse",
     "OpenContext",
     "OwnIdentity",
     "Paced",
     "Prober",
     "Provider",
-    "PushItem",
     "ReadFile",
     "Reader",
     "Readiness",
     "Receiver",
-    "RemoteKey",
-    "RemoteRef",
-    "RemoteTarget",
     "Render",
-    "SecretBytes",
-    "SecretMap",
     "WholeSecret",
     "Writer",
     "no_published_rate",
@@ -324,6 +312,24 @@ def no_published_rate(_spec: object) -> float | None:
 def no_receivers(_spec: object) -> Iterable[Receiver]:
     """The default of `receivers`: all credentials are named in the spec."""
     return ()
+
+
+class OnFirstUse(Struct, frozen=True):
+    """Opens a client by the function `open_store` of a module that is imported for the first one.
+
+    A spec is then validated without what only calls need: asyncio, TLS, a vendor's library.
+    """
+
+    module: str
+
+    @property
+    def __wrapped__(self) -> Callable[..., AbstractAsyncContextManager[Client]]:
+        """The function itself; this imports its module."""
+        function: Callable[..., AbstractAsyncContextManager[Client]] = import_module(self.module).open_store
+        return function
+
+    def __call__(self, spec: object, context: OpenContext) -> AbstractAsyncContextManager[Client]:
+        return self.__wrapped__(spec, context)
 
 
 class Provider(Struct, Generic[M], frozen=True):

@@ -14,8 +14,9 @@ from typing import NamedTuple, Protocol
 from msgspec import Struct, field
 
 from syncret.config.meta import Document, GroupKind, ObjectRef
-from syncret.providers.contract import Ambient, Compute, LogIn, SecretBytes, SecretMap
+from syncret.providers.contract import Ambient, Compute, LogIn
 from syncret.providers.network import Network
+from syncret.providers.values import SecretBytes, SecretMap
 
 
 class SecretCall(NamedTuple):

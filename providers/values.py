@@ -1,10 +1,8 @@
-"""What passes between engine and providers: secret values, and what is asked of a secret manager by name."""
+"""What is read: secret values, the keys and properties that they are asked for by, and searches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
-
-from syncret.config.meta import Document
+from typing import Literal, NamedTuple, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +53,3 @@ class FindQuery(NamedTuple):
     path: str | None = None
     tags: tuple[tuple[str, str], ...] | None = None
     conversion: Literal["Default", "Unicode"] = "Default"
-
-
-@dataclass(frozen=True, slots=True)
-class PushItem:
-    """One value to push to a secret manager.
-
-    `value` is what to store: one key's bytes, or the whole Secret as a JSON object of strings. `source` is
-    the Secret it comes from (its type and labels too), for providers that store more than a value.
-    """
-
-    remote_key: str
-    property: str
-    value: SecretBytes
-    metadata: Any = None
-    secret_key: str = ""
-    source: Document = field(default_factory=dict[str, Any], repr=False)
-
-
-class RemoteTarget(NamedTuple):
-    """The entry to delete or look up: a remote key, or one property of it."""
-
-    remote_key: str
-    property: str = ""

@@ -29,10 +29,10 @@ from syncret.daemon.core.needs import (
     remote_ref,
     store_of,
 )
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 Transform: TypeAlias = Callable[[str], Callable[[str], str]]

@@ -16,8 +16,8 @@ from syncret.config.resources.external_secret import (
     StoreRef,
 )
 from syncret.config.resources.kinds import SECRET_STORE
-from syncret.providers.contract import FindQuery, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import SyncError
+from syncret.providers.values import FindQuery, RemoteRef, SecretBytes, SecretMap
 
 
 class StoreName(NamedTuple):

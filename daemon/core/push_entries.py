@@ -25,10 +25,11 @@ from syncret.daemon.core.assemble import Transform
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.secret import SecretSink
 from syncret.daemon.core.selectors import matches
-from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed, OverBudget, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 BUNDLE = "(bundle)"

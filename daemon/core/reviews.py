@@ -3,7 +3,7 @@
 from enum import Enum, auto
 from typing import Protocol
 
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 
 
 class Verdict(Enum):

@@ -8,10 +8,11 @@ from msgspec import Struct
 from syncret.config.meta import ObjectRef
 from syncret.daemon.core.plan.held_write import HeldWrite
 from syncret.daemon.engine.reconciler import Failure
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.kit.retry import Retry
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey
 
 Operation: TypeAlias = Literal["read", "find", "push", "delete", "exists", "probe", "generate", "cleanup"]
 

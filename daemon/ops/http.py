@@ -28,7 +28,7 @@ from syncret.daemon.ops.failures import invalid_manifests
 from syncret.daemon.ops.metrics import CONTENT_TYPE
 from syncret.daemon.ops.series.deliveries import live_of
 from syncret.daemon.ops.view import Serve, View
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 
 BACKLOG: Final = 128
 """Connections that may wait while the daemon starts, or while too many are open."""

@@ -25,7 +25,7 @@ from syncret.daemon.release.platform import read_policy
 from syncret.daemon.release.pod.deployment import deployment
 from syncret.daemon.release.schema import Group, Malformed, Node, SchemaReader
 from syncret.daemon.release.unify import Unifier
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 _ORDER = ("Secret", "ExternalSecret", "Deployment")

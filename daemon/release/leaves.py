@@ -23,7 +23,7 @@ from syncret.daemon.release.model import (
     Text,
 )
 from syncret.daemon.release.tags import TagError, read_tag
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 _LONGEST: Final = 253

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from syncret.daemon.core.constraints.rules import Constraints
 from syncret.daemon.release.findings import Place
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 
 MARK: Final = "$opm"
 SECRET_NAME: Final = "$secretName"

@@ -6,7 +6,6 @@ from typing import Final
 
 from syncret.config.meta import Document, GroupKind, member
 from syncret.daemon.simulate.scenario import resource_name
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import SyncError
 from syncret.providers.secret_apis import (
     CallIdentity,
@@ -17,6 +16,7 @@ from syncret.providers.secret_apis import (
     SecretCalls,
     SecretReader,
 )
+from syncret.providers.values import SecretBytes, SecretMap
 
 API: Final = "scenario"
 

@@ -20,9 +20,10 @@ from syncret.daemon.homes.memory.metadata import counted_uids
 from syncret.daemon.homes.memory.plugins import admission_by
 from syncret.daemon.simulate.scenario import API_VERSION, Fault, Scenario, Step, store_ref
 from syncret.daemon.simulate.secret_apis import SimulatedSecretApis
-from syncret.providers.contract import Provider, PushItem, RemoteTarget
+from syncret.providers.contract import Provider
 from syncret.providers.fake.manager import Seed
 from syncret.providers.fake.simulation import simulated
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.registry import Registry
 
 HIDDEN_METADATA: Final = ("managedFields",)

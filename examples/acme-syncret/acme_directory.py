@@ -5,22 +5,13 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from syncret.providers.contract import (
-    FindQuery,
-    OpenContext,
-    Paced,
-    Provider,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import OpenContext, Paced, Provider, Readiness
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.translate import Translation, translated
 from syncret.providers.spec import Model, Problem, Scope, SpecType
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 ERRORS: Mapping[type[BaseException], Translation] = {

@@ -5,8 +5,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.spec import Model, SpecType
+from syncret.providers.values import SecretBytes
 
 WORDS = ("battery", "correct", "horse", "staple")
 

@@ -6,12 +6,13 @@ from typing import Final
 import msgspec
 
 from syncret.providers.akeyless.spec import AkeylessSpec, KubernetesAuth
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Http, json_body
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.kit.rest.logins import account_jwt, log_in_with
+from syncret.providers.values import SecretBytes
 
 _SECONDS: Final = 600
 _LASTS: Final = 1800.0
@@ -51,15 +52,15 @@ async def _proof(spec: AkeylessSpec, context: OpenContext) -> dict[str, str]:
             "k8s-service-account-token": b64encode(jwt.encode()).decode(),
         }
     path, ref = "authSecretRef.secretRef", auth.secret_ref
-    kind = (await read_text(context, ref.access_type, f"{path}.accessType")).strip()
+    kind = await read_trimmed(context, ref.access_type, f"{path}.accessType")
     if kind not in _KEYS:
         raise Malformed(
             f"access type {kind!r} is not supported", hint="use api_key or access_key, or kubernetesAuth"
         )
     return {
-        "access-id": (await read_text(context, ref.access_id, f"{path}.accessID")).strip(),
+        "access-id": await read_trimmed(context, ref.access_id, f"{path}.accessID"),
         "access-type": "access_key",
-        "access-key": (await read_text(context, ref.access_type_param, f"{path}.accessTypeParam")).strip(),
+        "access-key": await read_trimmed(context, ref.access_type_param, f"{path}.accessTypeParam"),
     }
 
 
@@ -68,7 +69,7 @@ async def _account_token(auth: KubernetesAuth, context: OpenContext) -> str:
         return await account_jwt(context, auth.service_account_ref, seconds=_SECONDS)
     if auth.secret_ref is not None:
         path = "authSecretRef.kubernetesAuth.secretRef"
-        return (await read_text(context, auth.secret_ref, path, key="token")).strip()
+        return await read_trimmed(context, auth.secret_ref, path, key="token")
     raise Malformed(
         "kubernetesAuth names no ServiceAccount", hint="write serviceAccountRef, or secretRef with a token"
     )

@@ -5,39 +5,29 @@ https://docs.akeyless.io/reference
 
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_object
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import extract
+from syncret.providers.kit.auth.logins import ExpiringLogin
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.auth.logins import ExpiringLogin
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "let the auth method's role read and list the item's path"
 _WRITE: Final = "let the auth method's role create, update and delete below the item's path"
@@ -75,26 +65,22 @@ class Held(msgspec.Struct, frozen=True):
     is_ours: bool
 
 
-class AkeylessClient(TextValues, TextWrites[Held]):
+class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
     def __init__(
-        self, api: "Api", login: "ExpiringLogin[SecretBytes]", compute: Compute, *, ignores_cache: bool
+        self, api: Api, login: ExpiringLogin[SecretBytes], compute: Compute, *, ignores_cache: bool
     ) -> None:
-        self._api = api
+        super().__init__(api, compute)
         self._login = login
-        self._compute = compute
         self._beside: dict[str, Json] = {"ignore-cache": "true"} if ignores_cache else {}
 
-    def __repr__(self) -> str:
-        return f"<AkeylessClient {self._api!r}>"
-
-    async def _call(self, endpoint: Endpoint, body: Mapping[str, Json], name: str = "") -> "Answer | None":
+    async def _call(self, endpoint: Endpoint, body: Mapping[str, Json], name: str = "") -> Answer | None:
         """The answer; None if there is no such item. The token is sent in the body."""
 
-        async def send(token: SecretBytes) -> "Answer | None":
+        async def send(token: SecretBytes) -> Answer | None:
             text = token.raw.decode()
             member = "uid-token" if text.startswith("u-") else "token"
             return await self._api.look_up(endpoint, body={**body, member: text}, name=name)

@@ -10,11 +10,11 @@ from syncret.providers.akeyless.auth import login_of
 from syncret.providers.akeyless.client import AkeylessClient
 from syncret.providers.akeyless.spec import AkeylessSpec
 from syncret.providers.contract import OpenContext
-from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.http import Http, Tls
 from syncret.providers.kit.references import ca_bundle
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
 
 HOME: Final = "https://api.akeyless.io"
 
@@ -25,15 +25,10 @@ class _Failure(msgspec.Struct):
     error: str
 
 
-def _is_absent(answer: Answer) -> bool:
-    """Akeyless' own refusals are JSON with an `error`."""
-    return answer.decode_if(_Failure) is not None
-
-
 _REFUSALS: Final = Refusals(
     vendor="Akeyless",
     check="check akeylessGWApiURL: it must lead to the API of the gateway, not to its console",
-    is_absent=_is_absent,
+    is_absent=says(_Failure),
 )
 
 
@@ -49,13 +44,10 @@ async def _api_at(url: str, tls: Tls, context: OpenContext) -> str:
 @asynccontextmanager
 async def open_store(spec: AkeylessSpec, context: OpenContext) -> AsyncGenerator[AkeylessClient, None]:
     """A client that is logged in. Raises SyncError."""
-
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders({})  # the token is a member of each body
-
     tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
     url = await _api_at((spec.akeyless_gw_api_url or HOME).rstrip("/"), tls, context)
-    async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+    identity = FixedHeaders({})  # the token is a member of each body
+    async with connected(url, context, identity, _REFUSALS, tls=tls) as api:
         login = login_of(spec, api.http, context)
         await login.get()
         yield AkeylessClient(api, login, context.compute, ignores_cache=spec.ignore_cache)

@@ -4,35 +4,26 @@ https://www.alibabacloud.com/help/en/kms/developer-reference/api-getsecretvalue
 """
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, has_tags, pages
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import VersionedTexts
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 
 class Action(NamedTuple):
@@ -110,19 +101,12 @@ class _List(msgspec.Struct):
     SecretList: _Secrets
 
 
-class AlibabaClient(VersionedTexts):
+class AlibabaClient(ComputingClient, VersionedTexts):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
-    def __init__(self, api: "Api", compute: Compute) -> None:
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<AlibabaClient {self._api!r}>"
-
-    async def _call(self, action: Action, *, name: str = "", **params: str) -> "Answer":
+    async def _call(self, action: Action, *, name: str = "", **params: str) -> Answer:
         """The parameters are sorted and quoted as they are signed."""
         given = sorted({**params, **({"SecretName": name} if name else {})}.items())
         query = urlencode(given, quote_via=quote, safe="~")

@@ -30,13 +30,11 @@ class _Failure(msgspec.Struct):
     Code: str
 
 
-def _refused(answer: Answer, endpoint: Endpoint) -> SyncError:
+def _refused(answer: Answer, endpoint: Endpoint) -> SyncError | None:
     """What a code means. https://www.alibabacloud.com/help/en/kms/developer-reference/error-codes."""
     failure = answer.decode_if(_Failure)
     if failure is None:
-        return Malformed(
-            f"{answer.doing}: HTTP {answer.status}, but not from Alibaba Cloud", hint="check regionID"
-        )
+        return None
     code = failure.Code
     if "Throttling" in code:
         return Throttled(f"{answer.doing}: Alibaba Cloud allows fewer calls")

@@ -12,19 +12,12 @@ from syncret.providers.aws import push_specs
 from syncret.providers.aws.push_specs import Tagged
 from syncret.providers.aws.reading import read_by_name
 from syncret.providers.aws.service import Absent, Api, Service, entries, tag_list, tag_map
-from syncret.providers.contract import (
-    Compute,
-    PushItem,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Compute, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import MANAGED_BY, MANAGER, MARK, is_ours, not_ours
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _REMOTE_KEY: Final = "external-secrets-remote-key"

@@ -10,8 +10,9 @@ from syncret.config.fields import Model
 from syncret.providers.aws.extra import needs_sdk
 from syncret.providers.aws.receivers import of_generator
 from syncret.providers.aws.spec import AwsAuth
-from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 
 _PUBLIC: Final = "public"
 _REGION_OF_PUBLIC: Final = "us-east-1"

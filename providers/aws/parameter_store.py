@@ -23,22 +23,15 @@ from syncret.providers.aws.service import (
     tag_list,
     tag_map,
 )
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    RemoteKey,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import is_ours, not_ours
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _KIND: Final = "Parameter"

@@ -10,11 +10,12 @@ from contextlib import suppress
 from typing import ClassVar, TypeAlias
 
 from syncret.providers.aws.service import Absent, Api, Forbidden, Service
-from syncret.providers.contract import Paced, RemoteRef, SecretBytes, SecretMap, Writer
+from syncret.providers.contract import Paced, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import read_each, unpaced
 from syncret.providers.kit.paging import Matches
+from syncret.providers.values import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -6,9 +6,10 @@ from typing import Any
 from syncret.config.fields import Json
 from syncret.providers.aws.push_specs import ResourcePolicy, SecretPush
 from syncret.providers.aws.service import Absent, Api, obsolete_tags, tag_list
-from syncret.providers.contract import Compute, Credentials, PushItem
+from syncret.providers.contract import Compute, Credentials
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.pushes import PushItem
 from syncret.providers.work import Work
 
 

@@ -14,23 +14,15 @@ from syncret.providers.aws.push_specs import SecretPush
 from syncret.providers.aws.reading import Answers, BatchedService, answers_of, read_by_name
 from syncret.providers.aws.service import Absent, Api, check_query, entries, tag_list, tag_map
 from syncret.providers.aws.spec import SecretsManagerSpec
-from syncret.providers.contract import (
-    Compute,
-    Credentials,
-    FindQuery,
-    Paced,
-    PushItem,
-    RemoteKey,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Credentials, Paced
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import reading
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp, sjson
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.push_options import is_ours, not_ours
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _FIRST_VERSION: Final = "00000000-0000-0000-0000-000000000001"

@@ -7,11 +7,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
-from syncret.providers.contract import FindQuery, Paced, PushItem, Readiness, RemoteTarget, Writer
+from syncret.providers.contract import Paced, Readiness, Writer
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import paging
 from syncret.providers.kit.auth.refused import RefusedLogin
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery
 
 
 class Absent(Malformed):

@@ -8,8 +8,9 @@ from syncret.config.fields import Int32, Model
 from syncret.providers.aws.extra import needs_sdk
 from syncret.providers.aws.receivers import of_generator
 from syncret.providers.aws.spec import AwsAuth
-from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 
 
 class StsRequestParameters(Model):

@@ -9,28 +9,15 @@ acr         the generator                      registry    tokens of a container
 receivers   where the daemon's own identity would go
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
 from syncret.config.catalog import SpecType
 from syncret.providers.api_names import ApiNames
-from syncret.providers.azurekv.client import AzureKvClient
 from syncret.providers.azurekv.objects import call_for_key
 from syncret.providers.azurekv.receivers import receivers
 from syncret.providers.azurekv.spec import AzureKvSpec, check
-from syncret.providers.contract import OpenContext, Provider
-
-
-@asynccontextmanager
-async def open_azurekv(spec: AzureKvSpec, context: OpenContext) -> AsyncGenerator[AzureKvClient, None]:
-    """Open a client of one store, logged in."""
-    from syncret.providers.azurekv.connection import open_store  # imports asyncio and TLS
-
-    async with open_store(spec, context) as client:
-        yield client
-
+from syncret.providers.contract import OnFirstUse, Provider
 
 _API: Final = ApiNames(
     provider="Azure/KeyVault", calls={"read": "GetSecret", "find": "GetSecrets"}, by_key=call_for_key
@@ -50,7 +37,7 @@ _CLOUDS: Final = {"azure.cn", "azure.net", "microsoftazure.de", "usgovcloudapi.n
 
 PROVIDER: Final = Provider(
     SpecType("azurekv", AzureKvSpec, check=check, gjson_properties=True),
-    open=open_azurekv,
+    open=OnFirstUse("syncret.providers.azurekv.connection"),
     receivers=receivers,
     published_rate=published_rate,
     api_names=lambda _: _API,

@@ -6,7 +6,8 @@ from typing import Final, Literal
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, SecretKeySelector, ServiceAccountSelector
 from syncret.providers.azurekv.receivers import ACCESS, NAME, login_receivers
-from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver
+from syncret.providers.values import SecretBytes
 
 _USER: Final = b"00000000-0000-0000-0000-000000000000"
 """The user name for Azure's registries if the password is a token."""

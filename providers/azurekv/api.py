@@ -7,12 +7,13 @@ from typing import Any, Final
 import msgspec
 
 from syncret.providers.azurekv.objects import CERTIFICATE, KEY, SECRET, Dates, Found, Kind, Place
-from syncret.providers.contract import Paced, SecretBytes
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.http import Answer, segments
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.rest.api import Api as RestApi
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
+from syncret.providers.values import SecretBytes
 
 VERSION: Final = {"api-version": "7.4"}
 

@@ -6,22 +6,16 @@ from typing import Final
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.azurekv.receivers import receivers
 from syncret.providers.azurekv.spec import AzureKvSpec
-from syncret.providers.contract import Credentials, OpenContext, SecretBytes
+from syncret.providers.contract import Credentials, OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import environment
 from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.azure.entra import (
-    AUDIENCE,
-    Application,
-    Login,
-    LoginFields,
-    log_in_with_certificate,
-    log_in_with_secret,
-    log_in_with_token,
-)
+from syncret.providers.kit.azure import entra
+from syncret.providers.kit.azure.entra import Application, Login, LoginFields
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Http
+from syncret.providers.values import SecretBytes
 
 CLIENT_ID: Final = "azure.workload.identity/client-id"
 TENANT_ID: Final = "azure.workload.identity/tenant-id"
@@ -73,11 +67,11 @@ def workload_login(
     async def login() -> ExpiringValue[SecretBytes]:
         issued = await context.credentials.account_token(
             account.name,
-            audiences=(AUDIENCE, *account.audiences),
+            audiences=(entra.AUDIENCE, *account.audiences),
             seconds=_HOUR,
             namespace=account.namespace,
         )
-        return await log_in_with_token(http, application, issued.token, context.now)
+        return await entra.log_in_with_token(http, application, issued.token, context.now)
 
     return login
 
@@ -117,12 +111,12 @@ async def _service_principal_login(
     )
     if ref.client_secret is not None:
         secret = SecretBytes((await read_stripped(ref.client_secret, context.credentials)).encode())
-        return partial(log_in_with_secret, http, application, secret, context.now)
+        return partial(entra.log_in_with_secret, http, application, secret, context.now)
     selector = ref.client_certificate or SecretKeySelector()
     document = await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
     place = f'key "{selector.key}" of Secret "{selector.name}"'
     certificate = await context.compute(lambda work: ClientCertificate(document, place, work))
-    return partial(log_in_with_certificate, http, application, certificate, context.now)
+    return partial(entra.log_in_with_certificate, http, application, certificate, context.now)
 
 
 async def _workload_ids(

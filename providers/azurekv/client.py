@@ -1,29 +1,17 @@
 """The client of an Azure Key Vault store."""
 
-from typing import TYPE_CHECKING
-
+from syncret.providers.azurekv.api import Api
 from syncret.providers.azurekv.objects import SECRET, Found, Place, place_of
 from syncret.providers.azurekv.payloads import fields_of, value_of
 from syncret.providers.azurekv.push import Pusher
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, has_tags
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.azurekv.api import Api
 
 
 class AzureKvClient(SingleReads[Found], DelegatedWrites):
@@ -31,7 +19,7 @@ class AzureKvClient(SingleReads[Found], DelegatedWrites):
 
     converts_keys = False
 
-    def __init__(self, api: "Api", compute: Compute) -> None:
+    def __init__(self, api: Api, compute: Compute) -> None:
         self._api = api
         self._writer = Pusher(api, compute)
 

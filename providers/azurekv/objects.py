@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from syncret.providers.api_names import CallKind
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_options
+from syncret.providers.values import SecretBytes
 
 _NAME: Final = re.compile(r"[0-9A-Za-z-]{1,127}")
 

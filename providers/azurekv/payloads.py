@@ -2,10 +2,10 @@
 
 from syncret.config.fields import Json
 from syncret.providers.azurekv.objects import CERTIFICATE, SECRET, Found
-from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.values import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -5,18 +5,17 @@ Only objects with our tag are changed.
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from syncret.config.fields import Model
+from syncret.providers.azurekv.api import Api
 from syncret.providers.azurekv.material import certificate_file, jwk, same_key
 from syncret.providers.azurekv.objects import CERTIFICATE, KEY, Found, Place, place_of
-from syncret.providers.contract import Compute, PushItem, RemoteTarget
+from syncret.providers.contract import Compute
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import push_options, references
 from syncret.providers.kit.push_options import decode_spec
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.azurekv.api import Api
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _LARGEST: Final = 25 * 1024
 
@@ -32,7 +31,7 @@ class PushSpec(Model, forbid_unknown_fields=True):
 class Pusher:
     """Writes to the objects of one Api."""
 
-    def __init__(self, api: "Api", compute: Compute) -> None:
+    def __init__(self, api: Api, compute: Compute) -> None:
         self._api = api
         self._compute = compute
 

@@ -15,13 +15,14 @@ from syncret.providers.azurekv.auth import (
     workload_fields,
     workload_login,
 )
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import environment
 from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
 from syncret.providers.kit.azure.clouds import CLOUDS
 from syncret.providers.kit.azure.entra import Application, Login, LoginFields, log_in_with_secret
 from syncret.providers.kit.http import Http, form_body
+from syncret.providers.values import SecretBytes
 
 T = TypeVar("T")
 

@@ -4,23 +4,18 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final, NamedTuple
 
-from syncret.providers.contract import OwnIdentity, Receiver, SecretBytes, SecretMap
+from syncret.providers.contract import OwnIdentity, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import environment
 from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
 from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.azure import entra
 from syncret.providers.kit.azure.clouds import CLOUDS
-from syncret.providers.kit.azure.entra import (
-    Application,
-    Login,
-    LoginFields,
-    log_in_with_certificate,
-    log_in_with_secret,
-    log_in_with_token,
-)
+from syncret.providers.kit.azure.entra import Application, Login, LoginFields
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Http
 from syncret.providers.secret_apis import CallIdentity, SecretApisContext
+from syncret.providers.values import SecretBytes, SecretMap
 
 NAME: Final = "azurerm"
 ACCESS: Final = "an access token of the daemon's own identity at Azure"
@@ -64,11 +59,11 @@ async def principal(identity: CallIdentity, at: Manager, http: Http, context: Se
     if "AZURE_CLIENT_SECRET" in fields.data:
         secret = SecretBytes(fields.text("AZURE_CLIENT_SECRET").encode())
         who = _application(fields, at, "AZURE_CLIENT_SECRET")
-        return Principal(client, partial(log_in_with_secret, http, who, secret, context.now))
+        return Principal(client, partial(entra.log_in_with_secret, http, who, secret, context.now))
     if "AZURE_CLIENT_CERTIFICATE" in fields.data:
         who = _application(fields, at, "AZURE_CLIENT_CERTIFICATE")
         certificate = await _certificate(fields, context)
-        return Principal(client, partial(log_in_with_certificate, http, who, certificate, context.now))
+        return Principal(client, partial(entra.log_in_with_certificate, http, who, certificate, context.now))
     if fields.is_pod_identity():
         own = _grant(identity, context, [Receiver(NAME, at.endpoint, ACCESS)])
         login = partial(log_in_with_managed_identity, own, at.audience, client, context.now)
@@ -158,6 +153,6 @@ def _federated(own: OwnIdentity, http: Http, who: Application, context: SecretAp
 
     async def login() -> ExpiringValue[SecretBytes]:
         token = own.read_file(path, what="federated token")
-        return await log_in_with_token(http, who, token, context.now)
+        return await entra.log_in_with_token(http, who, token, context.now)
 
     return login

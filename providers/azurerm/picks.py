@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 
 
 class Pick(NamedTuple):

@@ -13,7 +13,7 @@ from syncret.providers.azurerm.identities import Manager, manager, principal
 from syncret.providers.azurerm.picks import picked
 from syncret.providers.azurerm.plans import call_of
 from syncret.providers.azurerm.refusals import REFUSALS
-from syncret.providers.contract import LogIn, SecretMap
+from syncret.providers.contract import LogIn
 from syncret.providers.errors import Malformed, Throttled
 from syncret.providers.kit.http import Answer, Http, Timeouts
 from syncret.providers.kit.limits import Limiter
@@ -23,6 +23,7 @@ from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.kit.rest.identities import LoggedIn
 from syncret.providers.kit.retry import retried
 from syncret.providers.secret_apis import CallIdentity, SecretApisContext, SecretCall
+from syncret.providers.values import SecretMap
 
 T = TypeVar("T")
 

@@ -5,30 +5,21 @@ https://docs.openstack.org/barbican/latest/api/reference/secrets.html
 
 from collections.abc import AsyncGenerator
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the user the role observer or creator in the project, or the right in the secret's ACL"
 
@@ -50,16 +41,10 @@ class _Secrets(msgspec.Struct):
     next: str | None = None
 
 
-class BarbicanClient(SingleReads[SecretBytes]):
+class BarbicanClient(ApiClient, SingleReads[SecretBytes]):
     """Reads, finds and probes. Keys are the IDs of secrets, or the addresses that end with them."""
 
     converts_keys = False
-
-    def __init__(self, api: "Api") -> None:
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<BarbicanClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
@@ -102,10 +87,7 @@ class BarbicanClient(SingleReads[SecretBytes]):
         async for each in self._list(paced):
             if matches(each.name or ""):
                 found.add_name(_id_of(each.secret_ref))
-        return await found.read_values(self._payload, paced, doing="barbican find")
-
-    async def _payload(self, id_: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(id_))
+        return await found.read_values(self.read_current, paced, doing="barbican find")
 
     def _list(self, paced: Paced) -> AsyncGenerator[_Secret, None]:
         async def page(token: str) -> Page[_Secret]:

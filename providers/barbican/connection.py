@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -9,46 +10,42 @@ import msgspec
 from syncret.providers.barbican.client import BarbicanClient
 from syncret.providers.barbican.keystone import address, log_in
 from syncret.providers.barbican.spec import BarbicanSpec
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.http import Answer, Http
-from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.http import Http
+from syncret.providers.kit.references import read_given, read_text
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
+from syncret.providers.kit.rest.identities import Headers, LoggedIn
+from syncret.providers.kit.rest.logins import already_made
+from syncret.providers.values import SecretBytes
 
 
 class _Failure(msgspec.Struct):
     description: str
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.description.startswith("Secret not found")
-
-
 _REFUSALS: Final = Refusals(
-    vendor="Barbican", check="does Keystone's catalog lead to Barbican?", is_absent=_is_absent
+    vendor="Barbican",
+    check="does Keystone's catalog lead to Barbican?",
+    is_absent=says(_Failure, lambda failure: failure.description.startswith("Secret not found")),
 )
 
 
 @asynccontextmanager
 async def open_store(spec: BarbicanSpec, context: OpenContext) -> AsyncGenerator[BarbicanClient, None]:
     """A client that is logged in. Raises SyncError."""
-    username = spec.auth.username
-    user = username.value or await read_text(context, username.secret_ref, "auth.username.secretRef")
+    user = await read_given(context, spec.auth.username, "auth.username")
     password = await read_text(context, spec.auth.password.secret_ref, "auth.password.secretRef")
     async with Http(address(spec), now=context.now, network=context.network) as keystone:
-        first = await context.log_in(lambda: log_in(spec, user.strip(), password, keystone))
-        fresh = [first.token]
+        login = partial(log_in, spec, user, password, keystone)
+        first = await context.log_in(login)
 
-        async def renewed() -> ExpiringValue[SecretBytes]:
-            return fresh.pop() if fresh else (await log_in(spec, user.strip(), password, keystone)).token
+        async def again() -> ExpiringValue[SecretBytes]:
+            return (await login()).token
 
-        async def identify(_http: Http) -> Identity:
-            return LoggedIn(renewed, context, headers=_header)
-
-        async with connected(first.barbican, context, identify, _REFUSALS) as api:
+        identity = LoggedIn(already_made(first.token, again), context, headers=_header)
+        async with connected(first.barbican, context, identity, _REFUSALS) as api:
             yield BarbicanClient(api)
 
 

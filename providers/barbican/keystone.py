@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from syncret.providers.barbican.spec import BarbicanSpec
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, json_body
 from syncret.providers.kit.rest.logins import log_in_with, moment
+from syncret.providers.values import SecretBytes
 
 _VERSION: Final = "/v3"
 _SERVICE: Final = "key-manager"

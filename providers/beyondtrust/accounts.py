@@ -4,18 +4,18 @@ https://docs.beyondtrust.com/bips/docs/password-safe-apis
 """
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 
 _GRANT: Final = "give the user's group the role Requestor, with an access policy that approves automatically"
 
@@ -32,15 +32,12 @@ class _Account(msgspec.Struct, rename="pascal"):
     account_id: int
 
 
-class AccountsClient(TextValues, SingleReads[SecretBytes]):
+class AccountsClient(ApiClient, TextValues, SingleReads[SecretBytes]):
     """Reads and probes."""
 
-    def __init__(self, api: "Api", separator: str) -> None:
-        self._api = api
+    def __init__(self, api: Api, separator: str) -> None:
+        super().__init__(api)
         self._separator = separator
-
-    def __repr__(self) -> str:
-        return f"<AccountsClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """The password of an account is read as it is now."""

@@ -9,7 +9,7 @@ import msgspec
 from syncret.providers.beyondtrust.accounts import AccountsClient
 from syncret.providers.beyondtrust.safe import Place, SafeClient, Session
 from syncret.providers.beyondtrust.spec import BeyondTrustCredential, BeyondTrustSpec
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.http import Http, Tls
@@ -18,6 +18,7 @@ from syncret.providers.kit.rest.api import Refusals, is_no_page
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import REFUSED, client_credentials, cookie, session_cookies
+from syncret.providers.values import SecretBytes
 
 _REFUSALS: Final = Refusals(
     vendor="Password Safe",
@@ -92,5 +93,4 @@ async def _tls(spec: BeyondTrustSpec, context: OpenContext) -> Tls:
 
 
 async def _read(credential: BeyondTrustCredential | None, field: str, context: OpenContext) -> str:
-    given = credential or BeyondTrustCredential()
-    return await read_given(context, given.value, given.secret_ref, f"auth.{field}")
+    return await read_given(context, credential or BeyondTrustCredential(), f"auth.{field}")

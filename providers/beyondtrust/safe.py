@@ -5,21 +5,22 @@ https://docs.beyondtrust.com/bips/docs/secrets-safe-apis
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from syncret.config.fields import Json
 from syncret.providers.beyondtrust.push import PushOptions, options
-from syncret.providers.contract import Compute, PushItem, Readiness, RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 
 _READ: Final = "give the user's group the feature Secrets Safe (read), and access to the folder"
 _WRITE: Final = "give the user's group the feature Secrets Safe (read and write), and access to the folder"
@@ -77,18 +78,14 @@ class Place:
     decrypt: bool
 
 
-class SafeClient(TextValues, TextWrites[Secret], SingleReads[SecretBytes]):
+class SafeClient(ComputingClient, TextValues, TextWrites[Secret], SingleReads[SecretBytes]):
     """Reads, pushes, deletes and probes."""
 
-    def __init__(self, api: "Api", place: Place, session: Session, compute: Compute) -> None:
-        self._api = api
+    def __init__(self, api: Api, place: Place, session: Session, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._place = place
         self._session = session
-        self._compute = compute
         self._version = {"version": place.version} if place.version else {}
-
-    def __repr__(self) -> str:
-        return f"<SafeClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -4,31 +4,23 @@ https://docs.beyondtrust.com/bt-docs/docs/secrets-api
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches, has_tags
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the token's account the right to read the secrets of the folder"
 
@@ -64,17 +56,14 @@ class _List(msgspec.Struct):
     error: str | None = None
 
 
-class WorkloadCredentialsClient(SingleReads[Found]):
+class WorkloadCredentialsClient(ApiClient, SingleReads[Found]):
     """Reads, finds and probes."""
 
     converts_keys = False
 
-    def __init__(self, api: "Api", folder: str) -> None:
-        self._api = api
+    def __init__(self, api: Api, folder: str) -> None:
+        super().__init__(api)
         self._folder = folder
-
-    def __repr__(self) -> str:
-        return f"<WorkloadCredentialsClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -8,13 +8,14 @@ import msgspec
 
 from syncret.providers.beyondtrustworkloadcredentials.client import WorkloadCredentialsClient
 from syncret.providers.beyondtrustworkloadcredentials.spec import BeyondTrustWorkloadCredentialsSpec
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import bearer
-from syncret.providers.kit.http import Answer, Http, Tls, segments
+from syncret.providers.kit.http import Tls, segments
 from syncret.providers.kit.references import ca_bundle, read_text
-from syncret.providers.kit.rest.api import Api, Refusals
+from syncret.providers.kit.rest.api import Api, Refusals, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
+from syncret.providers.values import SecretBytes
 
 _VERSION: Final = {"bt-secrets-api-version": "2026-04-28"}
 
@@ -26,15 +27,10 @@ class _Failure(msgspec.Struct):
     code: str = ""
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and bool(failure.error or failure.code)
-
-
 _REFUSALS: Final = Refusals(
     vendor="BeyondTrust",
     check="check server.apiUrl and siteId: does the URL lead to the API of Workload Credentials?",
-    is_absent=_is_absent,
+    is_absent=says(_Failure, lambda failure: bool(failure.error or failure.code)),
 )
 
 
@@ -45,12 +41,10 @@ async def opened_api(
     """The API of the site, with the token of the spec. Raises SyncError."""
     token = await read_text(context, spec.auth.apikey.token, "auth.apikey.token", key="token")
 
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders({**bearer(SecretBytes(token.encode())), **_VERSION})
-
     url = f"{spec.server.api_url.rstrip('/')}/{segments(spec.server.site_id)}/secrets"
     tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
-    async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+    identity = FixedHeaders({**bearer(SecretBytes(token.encode())), **_VERSION})
+    async with connected(url, context, identity, _REFUSALS, tls=tls) as api:
         yield api
 
 

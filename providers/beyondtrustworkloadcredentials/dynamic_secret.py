@@ -8,9 +8,10 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
 from syncret.config.resources.secret_store import RetrySettings
 from syncret.providers.beyondtrustworkloadcredentials.spec import BeyondTrustWorkloadCredentialsSpec
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import SecretBytes
 
 GENERATE: Final = Endpoint(
     "POST",

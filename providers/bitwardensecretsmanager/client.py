@@ -6,35 +6,26 @@ https://github.com/external-secrets/bitwarden-sdk-server
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from syncret.config.meta import is_object
-from syncret.providers.bitwardensecretsmanager.spec import BitwardenSpec
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.bitwardensecretsmanager.spec import BATCH, BitwardenSpec
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the machine account access to the project"
 _WRITE: Final = "give the machine account access to the project, with the right to write"
@@ -44,9 +35,6 @@ READ: Final = Endpoint("GET", "/rest/api/1/secrets-by-ids", "reading secrets", _
 CREATE: Final = Endpoint("POST", "/rest/api/1/secret", "creating secret {name}", _WRITE)
 UPDATE: Final = Endpoint("PUT", "/rest/api/1/secret", "changing secret {name}", _WRITE)
 DELETE: Final = Endpoint("DELETE", "/rest/api/1/secret", "deleting secret {name}", _WRITE)
-
-BATCH: Final = 100
-"""Secrets that are read in one call."""
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}", re.IGNORECASE)
 
@@ -85,19 +73,15 @@ class _Deletions(msgspec.Struct):
     data: list[_Deleted] = []
 
 
-class BitwardenClient(TextValues, TextWrites[Secret]):
+class BitwardenClient(ComputingClient, TextValues, TextWrites[Secret]):
     """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
 
     converts_keys = False
 
-    def __init__(self, spec: BitwardenSpec, api: "Api", compute: Compute) -> None:
+    def __init__(self, spec: BitwardenSpec, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._organization = spec.organization_id
         self._project = spec.project_id
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<BitwardenClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -8,12 +8,12 @@ from syncret.providers.bitwardensecretsmanager.client import BitwardenClient
 from syncret.providers.bitwardensecretsmanager.spec import BitwardenSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
-from syncret.providers.kit.http import Answer, Http, Tls
-from syncret.providers.kit.references import ca_bundle, read_text
+from syncret.providers.kit.http import Answer, Tls
+from syncret.providers.kit.references import ca_bundle, read_trimmed
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
 
 _TOKEN: Final = "check auth.secretRef.credentials, and apiURL and identityURL: does the token belong there?"
 
@@ -43,7 +43,7 @@ _REFUSALS: Final = Refusals(
 async def open_store(spec: BitwardenSpec, context: OpenContext) -> AsyncGenerator[BitwardenClient, None]:
     """A client with the store's token. Raises SyncError."""
     selector = spec.auth.secret_ref.credentials
-    token = (await read_text(context, selector, "auth.secretRef.credentials", key="token")).strip()
+    token = await read_trimmed(context, selector, "auth.secretRef.credentials", key="token")
     tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
     headers = {
         "Warden-Access-Token": token,
@@ -51,9 +51,6 @@ async def open_store(spec: BitwardenSpec, context: OpenContext) -> AsyncGenerato
         "Warden-Identity-Url": (spec.identity_url or "").rstrip("/"),
     }
 
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders(headers)
-
     url = (spec.bitwarden_server_sdk_url or "").rstrip("/")
-    async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+    async with connected(url, context, FixedHeaders(headers), _REFUSALS, tls=tls) as api:
         yield BitwardenClient(spec, api, context.compute)

@@ -1,6 +1,7 @@
 """The spec of a Bitwarden Secrets Manager store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
@@ -8,6 +9,9 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem, Severity
 from syncret.config.fields import CAProvider, Model, SecretKeySelector
 from syncret.providers.kit.spec_rules import filled
+
+BATCH: Final = 100
+"""Secrets that are read in one call."""
 
 
 class BitwardenSecretRef(Model):

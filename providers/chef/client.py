@@ -4,28 +4,21 @@ https://docs.chef.io/server/api_chef_server/#data
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
-from syncret.providers.contract import (
-    Compute,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the user the right to read the data bag"
 _WRITE: Final = "give the user the right to create, update and delete in the data bag"
@@ -54,16 +47,12 @@ class Bag:
         self.items = items
 
 
-class ChefClient(SingleReads["SecretBytes | Bag"], TextWrites[SecretBytes]):
+class ChefClient(ComputingClient, SingleReads["SecretBytes | Bag"], TextWrites[SecretBytes]):
     """Reads, pushes, deletes and probes."""
 
-    def __init__(self, user: str, api: "Api", compute: Compute) -> None:
+    def __init__(self, user: str, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._user = user
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<ChefClient {self._api!r}>"
 
     # -- read: an item, or with a key without a slash a whole data bag
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -13,26 +13,19 @@ from syncret.providers.chef.spec import ChefSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth import jwt
-from syncret.providers.kit.http import Answer, Http
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals, bad_signature
+from syncret.providers.kit.rest.api import Refusals, bad_signature, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import Identity
 
 
 class _Failure(msgspec.Struct):
     error: list[str]
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and any("data bag" in text for text in failure.error)
-
-
 _REFUSALS: Final = Refusals(
     vendor="Chef",
     check="does serverUrl end with the organization and a slash?",
-    is_absent=_is_absent,
+    is_absent=says(_Failure, lambda failure: any("data bag" in text for text in failure.error)),
     errors={401: bad_signature("username and auth.secretRef.privateKeySecretRef")},
 )
 
@@ -50,8 +43,6 @@ async def open_store(spec: ChefSpec, context: OpenContext) -> AsyncGenerator[Che
             hint="store the .pem file of the user, without a password",
         )
 
-    async def identify(_http: Http) -> Identity:
-        return SignedRequests(spec.username, key, urlsplit(spec.server_url).path.rstrip("/"), context.now)
-
-    async with connected(spec.server_url, context, identify, _REFUSALS) as api:
+    identity = SignedRequests(spec.username, key, urlsplit(spec.server_url).path.rstrip("/"), context.now)
+    async with connected(spec.server_url, context, identity, _REFUSALS) as api:
         yield ChefClient(spec.username, api, context.compute)

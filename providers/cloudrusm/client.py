@@ -3,29 +3,20 @@
 https://github.com/cloudru-tech/secret-manager-sdk, api/v1 and api/v2
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from syncret.providers.cloudrusm.spec import is_uuid
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.grpc.api import GrpcApi
 from syncret.providers.kit.grpc.messages import Message, encoded
 from syncret.providers.kit.grpc.methods import Method
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.rest.texts import VersionedTexts
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.grpc.api import GrpcApi
 
 _READER: Final = "give the access key's account a role that reads the project's secrets"
 _WRITER: Final = "give the access key's account a role that manages the project's secrets"
@@ -53,7 +44,7 @@ class CloudRuClient(VersionedTexts):
 
     converts_keys = True
 
-    def __init__(self, api: "GrpcApi", compute: Compute, project: str) -> None:
+    def __init__(self, api: GrpcApi, compute: Compute, project: str) -> None:
         self._api = api
         self._compute = compute
         self._project = project

@@ -8,7 +8,7 @@ import msgspec
 
 from syncret.providers.cloudrusm.client import CloudRuClient
 from syncret.providers.cloudrusm.spec import CloudRuSpec
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.environment import ADDRESSES
@@ -19,6 +19,7 @@ from syncret.providers.kit.grpc.methods import Method
 from syncret.providers.kit.http import Http
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.identities import FixedHeaders, LoggedIn
+from syncret.providers.values import SecretBytes
 
 _LOG_IN: Final = Method(
     "sbercloud.cp.iam.api.v1.auth.AuthService", "GetToken", "logging in with the access key"

@@ -4,25 +4,14 @@ spec        the spec of a store, its rules     client   the endpoints, the clien
 connection  opens a store                      auth     API keys, JWTs and certificates; Conjur's tokens
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.conjur.client import ConjurClient
 from syncret.providers.conjur.spec import ConjurSpec, check
-from syncret.providers.contract import OpenContext, Provider
-
-
-@asynccontextmanager
-async def open_conjur(spec: ConjurSpec, context: OpenContext) -> AsyncGenerator[ConjurClient, None]:
-    """Open a client of one store, logged in."""
-    from syncret.providers.conjur.connection import open_store  # imports asyncio and TLS
-
-    async with open_store(spec, context) as client:
-        yield client
-
+from syncret.providers.contract import OnFirstUse, Provider
 
 PROVIDER: Final = Provider(
-    SpecType("conjur", ConjurSpec, check=check, gjson_properties=True), open=open_conjur, batch_size=50
+    SpecType("conjur", ConjurSpec, check=check, gjson_properties=True),
+    open=OnFirstUse("syncret.providers.conjur.connection"),
+    batch_size=50,
 )

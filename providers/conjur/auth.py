@@ -7,12 +7,13 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from syncret.providers.conjur.spec import ConjurSpec, JwtAuth
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Body, Http, form_body, segments
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.kit.rest.logins import account_jwt, log_in_with
+from syncret.providers.values import SecretBytes
 
 Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 
@@ -66,8 +67,8 @@ def token_header(token: SecretBytes) -> dict[str, str]:
 async def _method(spec: ConjurSpec, context: OpenContext) -> _Method:
     auth = spec.auth
     if auth.apikey is not None:
-        user = (await read_text(context, auth.apikey.user_ref, "auth.apikey.userRef")).strip()
-        key = (await read_text(context, auth.apikey.api_key_ref, "auth.apikey.apiKeyRef")).strip()
+        user = await read_trimmed(context, auth.apikey.user_ref, "auth.apikey.userRef")
+        key = await read_trimmed(context, auth.apikey.api_key_ref, "auth.apikey.apiKeyRef")
         path = f"/authn/{segments(auth.apikey.account, user)}/authenticate"
         return _Method(
             path, "apikey", _sending(Body(key.encode(), "text/plain")), "check userRef and apiKeyRef"
@@ -97,7 +98,7 @@ async def _jwt_body(auth: JwtAuth, context: OpenContext) -> Body:
     if auth.service_account_ref is not None:
         token = await account_jwt(context, auth.service_account_ref, seconds=_JWT_SECONDS)
     else:
-        token = (await read_text(context, auth.secret_ref, "auth.jwt.secretRef", key="token")).strip()
+        token = await read_trimmed(context, auth.secret_ref, "auth.jwt.secretRef", key="token")
     return form_body({"jwt": token})
 
 

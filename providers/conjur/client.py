@@ -5,29 +5,21 @@ https://docs.cyberark.com/conjur-open-source/latest/en/content/developer/lp_rest
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.batching import map_concurrently, read_each, reading
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "permit the store's role to read and execute the variable, by a policy"
 
@@ -57,7 +49,7 @@ class _Resource(msgspec.Struct):
         return set(tags) <= {(each.name, each.value) for each in self.annotations}
 
 
-class ConjurClient(TextValues):
+class ConjurClient(ApiClient, TextValues):
     """Reads, finds and probes.
 
     Conjur says "not found" also of a variable that the role may not see, so that no `deletionPolicy` applies.
@@ -65,12 +57,9 @@ class ConjurClient(TextValues):
 
     converts_keys = False
 
-    def __init__(self, account: str, api: "Api") -> None:
+    def __init__(self, account: str, api: Api) -> None:
+        super().__init__(api)
         self._account = account
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<ConjurClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

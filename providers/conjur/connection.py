@@ -11,9 +11,9 @@ from syncret.providers.conjur.auth import account_of, choose_login, token_header
 from syncret.providers.conjur.client import ConjurClient
 from syncret.providers.conjur.spec import ConjurSpec
 from syncret.providers.contract import OpenContext
-from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.http import Http, Tls
 from syncret.providers.kit.references import ca_bundle, read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
 
@@ -26,15 +26,10 @@ class _Failure(msgspec.Struct):
     error: _Error
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.error.code == "not_found"
-
-
 _REFUSALS: Final = Refusals(
     vendor="Conjur",
     check="does url lead to Conjur? That of Conjur Cloud ends with /api",
-    is_absent=_is_absent,
+    is_absent=says(_Failure, lambda failure: failure.error.code == "not_found"),
 )
 
 

@@ -5,16 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import Document
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.crd.spec import WhitelistRule
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import extract
@@ -22,6 +13,7 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

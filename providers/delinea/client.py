@@ -3,21 +3,20 @@
 https://dsv.secretsvaultcloud.com/api
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http.answers import segments
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the client's role a policy that allows to read the path"
 
@@ -26,14 +25,8 @@ class _Secret(msgspec.Struct):
     data: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class DelineaClient(SingleReads[SecretBytes]):
+class DelineaClient(ApiClient, SingleReads[SecretBytes]):
     """Reads and probes. A payload is the JSON object of a secret's data."""
-
-    def __init__(self, api: "Api") -> None:
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<DelineaClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Secrets have no metadata to read; a version is refused."""

@@ -6,26 +6,22 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.delinea.client import DelineaClient
 from syncret.providers.delinea.spec import DelineaSpec
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.http import Answer, Http, json_body
+from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.references import read_given
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
-from syncret.providers.kit.rest.logins import log_in_with
+from syncret.providers.kit.rest.logins import camel_token, log_in_with
+from syncret.providers.values import SecretBytes
 
 TEMPLATE: Final = "https://%s.secretsvaultcloud.%s/v1/%s%s"
 _PLACES: Final = 2
 """Before those of resource and path: for the tenant, and for the last part of the host."""
-
-
-class _Token(msgspec.Struct, rename="camel"):
-    access_token: str
-    expires_in: float
 
 
 class _Failure(msgspec.Struct):
@@ -33,14 +29,11 @@ class _Failure(msgspec.Struct):
     code: int = 0
 
 
-def _is_absent(answer: Answer) -> bool:
-    """The vault's own errors have a message; a page of something else has none."""
-    failure = answer.decode_if(_Failure)
-    return failure is not None and "unable to find item" in failure.message
-
-
 _REFUSALS: Final = Refusals(
-    vendor="DevOps Secrets Vault", check="check tenant and tld, or urlTemplate", is_absent=_is_absent
+    vendor="DevOps Secrets Vault",
+    check="check tenant and tld, or urlTemplate",
+    # a page of something else has no message
+    is_absent=says(_Failure, lambda failure: "unable to find item" in failure.message),
 )
 
 
@@ -59,10 +52,8 @@ def base_of(spec: DelineaSpec) -> str:
 async def open_store(spec: DelineaSpec, context: OpenContext) -> AsyncGenerator[DelineaClient, None]:
     """A client that is logged in. Raises SyncError."""
     halves = {
-        "client_id": await read_given(context, spec.client_id.value, spec.client_id.secret_ref, "clientId"),
-        "client_secret": await read_given(
-            context, spec.client_secret.value, spec.client_secret.secret_ref, "clientSecret"
-        ),
+        "client_id": await read_given(context, spec.client_id, "clientId"),
+        "client_secret": await read_given(context, spec.client_secret, "clientSecret"),
     }
 
     async def identify(http: Http) -> Identity:
@@ -74,8 +65,7 @@ async def open_store(spec: DelineaSpec, context: OpenContext) -> AsyncGenerator[
                 doing="logging in to DevOps Secrets Vault",
                 hint="check clientId and clientSecret: does the client still exist in this tenant?",
             )
-            given = answer.decode(_Token)
-            return ExpiringValue(SecretBytes(given.access_token.encode()), context.now() + given.expires_in)
+            return camel_token(answer, context.now)
 
         return LoggedIn(log_in, context)
 

@@ -4,24 +4,12 @@ spec        the spec of a store, its rules     client   the endpoints, the clien
 connection  opens a store, its logins
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.doppler.client import DopplerClient
+from syncret.providers.contract import OnFirstUse, Provider
 from syncret.providers.doppler.spec import DopplerSpec, check
 from syncret.providers.kit.environment import ADDRESSES
-
-
-@asynccontextmanager
-async def open_doppler(spec: DopplerSpec, context: OpenContext) -> AsyncGenerator[DopplerClient, None]:
-    """Open a client of one store, logged in."""
-    from syncret.providers.doppler.connection import open_store  # imports asyncio and TLS
-
-    async with open_store(spec, context) as client:
-        yield client
 
 
 def published_rate(_spec: DopplerSpec) -> float | None:
@@ -34,7 +22,7 @@ def published_rate(_spec: DopplerSpec) -> float | None:
 
 PROVIDER: Final = Provider(
     SpecType("doppler", DopplerSpec, check=check),
-    open=open_doppler,
+    open=OnFirstUse("syncret.providers.doppler.connection"),
     batch_size=50,
     published_rate=published_rate,
 )

@@ -7,33 +7,23 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.doppler.spec import DopplerSpec
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextWrites
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the service account, or its token, access to the config's environment"
 _WRITE: Final = "give the service account, or its token, write access to the config"
@@ -50,23 +40,19 @@ _LONGEST: Final = 6000
 """Characters of names in a URL; beyond that, the whole config is read."""
 
 
-class DopplerClient(TextWrites[SecretBytes]):
+class DopplerClient(ComputingClient, TextWrites[SecretBytes]):
     """Reads, finds, pushes, deletes and probes. As in the operator, properties are ignored."""
 
     converts_keys = False
 
-    def __init__(self, spec: DopplerSpec, api: "Api", compute: Compute) -> None:
+    def __init__(self, spec: DopplerSpec, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         from syncret.providers.kit.rest.unchanged import Unchanged  # imports TLS
 
         self._spec = spec
-        self._api = api
-        self._compute = compute
         self._unchanged = Unchanged()
         place = {"project": spec.project or "", "config": spec.config or ""}
         self._config = {name: value for name, value in place.items() if value}
-
-    def __repr__(self) -> str:
-        return f"<DopplerClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
@@ -115,7 +101,7 @@ class DopplerClient(TextWrites[SecretBytes]):
                 found.add_value(name, SecretBytes(value))
         return found.values
 
-    async def _download(self, params: Mapping[str, str], what: str) -> "Answer":
+    async def _download(self, params: Mapping[str, str], what: str) -> Answer:
         params = {"format": "json", **self._config, **params}
         call = partial(self._api.call, DOWNLOAD, params=params, accept=(HTTPStatus.NOT_MODIFIED,), what=what)
         kind = {} if params["format"].endswith("json") else {"Accept": "text/plain"}

@@ -6,10 +6,9 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.doppler.client import DopplerClient
 from syncret.providers.doppler.spec import DopplerOidc, DopplerSpec
-from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http import Http, json_body
@@ -17,7 +16,8 @@ from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
-from syncret.providers.kit.rest.logins import account_jwt, log_in_with, moment
+from syncret.providers.kit.rest.logins import account_jwt, log_in_with, token_until
+from syncret.providers.values import SecretBytes
 
 HOME: Final = "https://api.doppler.com"
 
@@ -52,16 +52,12 @@ async def open_store(spec: DopplerSpec, context: OpenContext) -> AsyncGenerator[
 async def _exchange(oidc: DopplerOidc, http: Http, context: OpenContext) -> ExpiringValue[SecretBytes]:
     seconds = oidc.expiration_seconds
     jwt = await account_jwt(context, oidc.service_account_ref, seconds=seconds, audience=HOME)
-    doing = "logging in to Doppler by oidcConfig"
     answer = await log_in_with(
         http,
         "/v3/auth/oidc",
         json_body({"identity": oidc.identity, "token": jwt}),
-        doing=doing,
+        doing="logging in to Doppler by oidcConfig",
         hint="check oidcConfig.identity: does it trust the cluster's issuer, this audience and this subject?",
     )
     given = answer.decode(_Login)
-    expires = moment(given.expires_at)
-    if expires is None:
-        raise Malformed(f"{doing}: the answer does not say when the token expires")
-    return ExpiringValue(SecretBytes(given.token.encode()), expires)
+    return token_until(given.token, given.expires_at, answer)

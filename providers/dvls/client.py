@@ -4,34 +4,27 @@ https://docs.devolutions.net/server/web-interface/rest-api/, https://github.com/
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import msgspec
 
-from syncret.providers.contract import (
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Readiness
 from syncret.providers.dvls.entries import KINDS, NEW, members
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, unpaced
+from syncret.providers.kit.entries import Entries, EntryValues
 from syncret.providers.kit.extract import missing_property
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the application the right to view the vault, its entries and their passwords"
 _WRITE: Final = "give the application the right to add, edit and delete entries of the vault"
@@ -69,30 +62,20 @@ class _Place(NamedTuple):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The fields of a credential entry."""
-
-    by_name: Mapping[str, str] = field(repr=False)
-
-
-class DvlsClient(SingleReads[Fields]):
+class DvlsClient(ApiClient, EntryValues, SingleReads[Entries]):
     """Reads, pushes, deletes and probes."""
 
-    def __init__(self, vault: str, api: "Api") -> None:
+    def __init__(self, vault: str, api: Api) -> None:
+        super().__init__(api)
         self._vault = vault
-        self._api = api
         self._vault_id = vault if _is_uuid(vault) else ""
-
-    def __repr__(self) -> str:
-        return f"<DvlsClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Entries have no versions or metadata to read."""
         return RemoteKey(ref.key)
 
-    async def fetch_one(self, key: RemoteKey) -> Fields | None:
+    async def fetch_one(self, key: RemoteKey) -> Entries | None:
         entry = await self._entry(key.key)
         if entry is None:
             return None
@@ -102,19 +85,15 @@ class DvlsClient(SingleReads[Fields]):
                 f"reading entry {key.key}: it is no credential",
                 hint="certificates and other kinds of entries are not read",
             )
-        return Fields(found)
+        return Entries(found)
 
-    def value(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretBytes | None:
+    def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """One field, by default the password."""
-        del work
         name = ref.property or _PASSWORD
-        if name not in payload.by_name:
+        found = super().value(payload, ref._replace(property=name), work)
+        if found is None:
             raise missing_property(f"property {name!r} not found in entry {ref.key}")
-        return SecretBytes(payload.by_name[name].encode())
-
-    def fields(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretMap | None:
-        del ref, work
-        return {name: SecretBytes(text.encode()) for name, text in payload.by_name.items()}
+        return found
 
     # -- push: one field of an entry
     async def push(self, item: PushItem) -> None:
@@ -232,9 +211,7 @@ class DvlsClient(SingleReads[Fields]):
         return "ready"
 
 
-def _pages(
-    ask: "Callable[..., Awaitable[Answer]]", params: Mapping[str, str]
-) -> AsyncGenerator[_Named, None]:
+def _pages(ask: Callable[..., Awaitable[Answer]], params: Mapping[str, str]) -> AsyncGenerator[_Named, None]:
     """What a list has; `ask` requests a page with these parameters."""
 
     async def page(token: str) -> Page[_Named]:

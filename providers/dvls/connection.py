@@ -6,17 +6,18 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.dvls.client import DvlsClient
 from syncret.providers.dvls.spec import DvlsSpec
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Http, form_body
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import log_in_with
+from syncret.providers.values import SecretBytes
 
 _REFUSALS: Final = Refusals(
     vendor="Devolutions Server",
@@ -40,8 +41,8 @@ class _Login(msgspec.Struct, rename="camel"):
 async def open_store(spec: DvlsSpec, context: OpenContext) -> AsyncGenerator[DvlsClient, None]:
     """A client that is logged in. Raises SyncError."""
     ref = spec.auth.secret_ref
-    key = (await read_text(context, ref.app_id, "auth.secretRef.appId")).strip()
-    secret = (await read_text(context, ref.app_secret, "auth.secretRef.appSecret")).strip()
+    key = await read_trimmed(context, ref.app_id, "auth.secretRef.appId")
+    secret = await read_trimmed(context, ref.app_secret, "auth.secretRef.appSecret")
 
     async def identify(http: Http) -> Identity:
         async def log_in() -> ExpiringValue[SecretBytes]:

@@ -4,23 +4,12 @@ spec        the spec of a store, its rules     client   the endpoints, the clien
 connection  opens a store
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.fortanix.client import FortanixClient
+from syncret.providers.contract import OnFirstUse, Provider
 from syncret.providers.fortanix.spec import FortanixSpec, check
 
-
-@asynccontextmanager
-async def open_fortanix(spec: FortanixSpec, context: OpenContext) -> AsyncGenerator[FortanixClient, None]:
-    """Open a client of one store."""
-    from syncret.providers.fortanix.connection import open_store  # imports asyncio and TLS
-
-    async with open_store(spec, context) as client:
-        yield client
-
-
-PROVIDER: Final = Provider(SpecType("fortanix", FortanixSpec, check=check), open=open_fortanix)
+PROVIDER: Final = Provider(
+    SpecType("fortanix", FortanixSpec, check=check), open=OnFirstUse("syncret.providers.fortanix.connection")
+)

@@ -4,29 +4,20 @@ https://www.fortanix.com/fortanix-restful-api-references/dsm
 """
 
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "let the app's group use the object, with the operation EXPORT"
 
@@ -50,16 +41,10 @@ class _Object(msgspec.Struct):
     custom_metadata: dict[str, str] | None = None
 
 
-class FortanixClient(SingleReads[SecretBytes]):
+class FortanixClient(ApiClient, SingleReads[SecretBytes]):
     """Reads, finds and probes."""
 
     converts_keys = False
-
-    def __init__(self, api: "Api") -> None:
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<FortanixClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
@@ -106,11 +91,7 @@ class FortanixClient(SingleReads[SecretBytes]):
             held = set((each.custom_metadata or {}).items())
             if each.obj_type in _TYPES and each.name and matches(each.name) and tags <= held:
                 found.add_name(each.name)
-
-        async def read(name: str) -> SecretBytes:
-            return await self.fetch_one(RemoteKey(name))
-
-        return await found.read_values(read, paced, doing="fortanix find")
+        return await found.read_values(self.read_current, paced, doing="fortanix find")
 
     def _list(self, paced: Paced) -> AsyncGenerator[_Object, None]:
         async def page(token: str) -> Page[_Object]:

@@ -7,11 +7,10 @@ from typing import Final
 from syncret.providers.contract import OpenContext
 from syncret.providers.fortanix.client import FortanixClient
 from syncret.providers.fortanix.spec import FortanixSpec
-from syncret.providers.kit.http import Http
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.kit.rest.api import Refusals, is_no_page
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
 
 HOME: Final = "https://sdkms.fortanix.com"
 
@@ -23,10 +22,8 @@ _REFUSALS: Final = Refusals(vendor="Fortanix", check="check apiUrl", is_absent=i
 async def open_store(spec: FortanixSpec, context: OpenContext) -> AsyncGenerator[FortanixClient, None]:
     """A client with the app's key. Raises SyncError."""
     selector = None if spec.api_key is None else spec.api_key.secret_ref
-    key = (await read_text(context, selector, "apiKey.secretRef")).strip()
+    key = await read_trimmed(context, selector, "apiKey.secretRef")
 
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders({"Authorization": f"Basic {key}"})
-
-    async with connected(spec.api_url or HOME, context, identify, _REFUSALS) as api:
+    identity = FixedHeaders({"Authorization": f"Basic {key}"})
+    async with connected(spec.api_url or HOME, context, identity, _REFUSALS) as api:
         yield FortanixClient(api)

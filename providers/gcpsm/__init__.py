@@ -7,26 +7,13 @@ gcr       the generator                      connection         opens a store
 receivers                                    where the daemon's own identity would go
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.providers.api_names import ApiNames
-from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.gcpsm.client import GcpSmClient
+from syncret.providers.contract import OnFirstUse, Provider
 from syncret.providers.gcpsm.receivers import receivers
 from syncret.providers.gcpsm.spec import GcpSmSpec, check
-
-
-@asynccontextmanager
-async def open_gcpsm(spec: GcpSmSpec, context: OpenContext) -> AsyncGenerator[GcpSmClient, None]:
-    """Open a client of one store, logged in."""
-    from syncret.providers.gcpsm.connection import open_store  # imports asyncio and TLS
-
-    async with open_store(spec, context) as client:
-        yield client
-
 
 _API: Final = ApiNames(
     provider="GCP/SecretManager",
@@ -51,7 +38,7 @@ def published_rate(_spec: GcpSmSpec) -> float | None:
 
 PROVIDER: Final = Provider(
     SpecType("gcpsm", GcpSmSpec, check=check, gjson_properties=True),
-    open=open_gcpsm,
+    open=OnFirstUse("syncret.providers.gcpsm.connection"),
     receivers=receivers,
     published_rate=published_rate,
     api_names=lambda _: _API,

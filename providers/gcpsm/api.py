@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from syncret.providers.contract import Paced, SecretBytes
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin
 from syncret.providers.kit.batching import unpaced
@@ -17,6 +17,7 @@ from syncret.providers.kit.google.errors import EXPECTED, error_of
 from syncret.providers.kit.google.tokens import Access
 from syncret.providers.kit.http import Answer, Http, NoAddress, json_body, segments
 from syncret.providers.kit.paging import Page, pages
+from syncret.providers.values import SecretBytes
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _PAGE: Final = "1000"

@@ -5,19 +5,11 @@ Filters of lists: https://cloud.google.com/secret-manager/docs/filtering.
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
+from syncret.providers.gcpsm.api import Api
 from syncret.providers.gcpsm.payloads import Payload, SecretMetadata, value_of
 from syncret.providers.gcpsm.push import Pusher
 from syncret.providers.kit import extract
@@ -26,6 +18,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.google.errors import Unusable
 from syncret.providers.kit.paging import Matches, has_tags
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 
@@ -43,9 +36,6 @@ def _word(text: str) -> str:
     return f'"{escaped}"'
 
 
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.gcpsm.api import Api
-
 _LATEST: Final = "latest"
 
 
@@ -58,7 +48,7 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
 
     converts_keys = True
 
-    def __init__(self, api: "Api", location: str, compute: Compute, *, falls_back: bool) -> None:
+    def __init__(self, api: Api, location: str, compute: Compute, *, falls_back: bool) -> None:
         self._api = api
         self._writer = Pusher(api, location, compute)
         self._falls_back = falls_back
@@ -102,5 +92,5 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
 
     async def _latest(self, name: str) -> SecretBytes | None:
         """The latest version; None for a secret without versions."""
-        found = await self.fetch_one(RemoteKey(name))
+        found = await self.read_current(name)
         return found if isinstance(found, SecretBytes) else None

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import ServiceAccountSelector
-from syncret.providers.contract import OpenContext, Receiver, SecretBytes
+from syncret.providers.contract import OpenContext, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.spec import AwsSecurityCredentials, GcpWorkloadIdentityFederation
 from syncret.providers.kit.ambient.aws import keys_for_federation
@@ -30,6 +30,7 @@ from syncret.providers.kit.google.external import (
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Login
 from syncret.providers.kit.google.workload import ACCOUNT, SUBJECT_SECONDS
 from syncret.providers.kit.http import Http
+from syncret.providers.values import SecretBytes
 
 _PLACE: Final = "auth.workloadIdentityFederation"
 _IMDS: Final = r"http://(?:metadata\.google\.internal|169\.254\.169\.254|\[fd00:ec2::254\])/latest"

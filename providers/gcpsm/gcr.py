@@ -7,7 +7,7 @@ import msgspec
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, ServiceAccountSelector
-from syncret.providers.contract import Generated, Generator, OpenContext, Receiver, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext, Receiver
 from syncret.providers.gcpsm.receivers import NAME, names_credentials
 from syncret.providers.gcpsm.spec import (
     GcpAuth,
@@ -15,6 +15,7 @@ from syncret.providers.gcpsm.spec import (
     GcpWorkloadIdentity,
     GcpWorkloadIdentityFederation,
 )
+from syncret.providers.values import SecretBytes
 
 _HOUR: Final = 3600
 _LOGIN: Final = "a login as the daemon's own identity at Google, whose access token becomes the value,"

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from syncret.providers.contract import RemoteRef, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.values import RemoteRef, SecretBytes
 from syncret.providers.work import Work
 
 _NOUNS = {"annotations": "annotation", "labels": "label"}

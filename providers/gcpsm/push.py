@@ -4,18 +4,17 @@ Only secrets with our label are changed.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from syncret.config.fields import Model
-from syncret.providers.contract import Compute, PushItem, RemoteTarget
+from syncret.providers.contract import Compute
 from syncret.providers.errors import Malformed
+from syncret.providers.gcpsm.api import Api, Secret
 from syncret.providers.gcpsm.payloads import property_of
 from syncret.providers.kit.golang import sjson
 from syncret.providers.kit.push_options import MARK, decode_spec, is_ours, not_ours
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.gcpsm.api import Api, Secret
 
 _LATEST: Final = "latest"
 _LARGEST: Final = 64 * 1024
@@ -39,7 +38,7 @@ class PushSpec(Model, forbid_unknown_fields=True):
 class Pusher:
     """Writes to the secrets of one Api."""
 
-    def __init__(self, api: "Api", location: str, compute: Compute) -> None:
+    def __init__(self, api: Api, location: str, compute: Compute) -> None:
         self._api = api
         self._location = location
         self._compute = compute
@@ -102,7 +101,7 @@ class Pusher:
         """The new value: the item's, or the old one with the item's property set."""
         return await self._compute(lambda work: _value(item, old, work))
 
-    async def _update_metadata(self, secret: "Secret", spec: PushSpec) -> None:
+    async def _update_metadata(self, secret: Secret, spec: PushSpec) -> None:
         existing = secret.labels or {} if spec.merge_policy == "Merge" else {}
         labels = {**spec.labels, **existing, **MARK}
         wanted: dict[str, Any] = {}

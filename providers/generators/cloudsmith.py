@@ -7,7 +7,8 @@ import msgspec
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, ServiceAccountSelector
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.values import SecretBytes
 
 HOME: Final = "https://api.cloudsmith.io"
 

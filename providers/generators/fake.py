@@ -5,7 +5,8 @@ from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 _MEMBER_COST: Final = 4

@@ -12,12 +12,13 @@ from msgspec import Meta
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Int64, Model, Name, SecretKey, SecretKeySelector
 from syncret.config.meta import Document
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # imports TLS
-    from syncret.providers.kit.http import Answer, Http
+    from syncret.providers.kit.http import Http
     from syncret.providers.kit.rest.api import Api
     from syncret.providers.kit.rest.identities import Identity
 
@@ -128,11 +129,6 @@ class _Failure(msgspec.Struct):
     message: str = ""
 
 
-def _is_absent(answer: "Answer") -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and "not found" in failure.message.lower()
-
-
 async def generate(spec: GrafanaSpec, context: OpenContext) -> Generated:
     """A token with a name of its own, of the account that is there or made now."""
     wanted = spec.service_account
@@ -168,14 +164,14 @@ async def _account(wanted: GrafanaServiceAccount, api: "Api") -> _Account:
 
 @asynccontextmanager
 async def _opened(spec: GrafanaSpec, context: OpenContext) -> "AsyncGenerator[Api, None]":
-    from syncret.providers.kit.references import read_text
-    from syncret.providers.kit.rest.api import Refusals  # imports asyncio and TLS
+    from syncret.providers.kit.references import read_trimmed
+    from syncret.providers.kit.rest.api import Refusals, says  # imports asyncio and TLS
     from syncret.providers.kit.rest.connection import connected
     from syncret.providers.kit.rest.identities import FixedHeaders
 
     async def text(selected: GrafanaSecretKey, path: str) -> str:
         selector = SecretKeySelector(name=selected.name, key=selected.key)
-        return (await read_text(context, selector, path)).strip()
+        return await read_trimmed(context, selector, path)
 
     async def identify(_http: "Http") -> "Identity":
         auth = spec.auth
@@ -187,7 +183,8 @@ async def _opened(spec: GrafanaSpec, context: OpenContext) -> "AsyncGenerator[Ap
             return FixedHeaders({"Authorization": f"Basic {pair}"})
         raise Malformed("no auth configuration found", hint="write auth.token, or auth.basic")
 
-    refusals = Refusals(vendor="Grafana", check="does url lead to Grafana?", is_absent=_is_absent)
+    gone = says(_Failure, lambda failure: "not found" in failure.message.lower())
+    refusals = Refusals(vendor="Grafana", check="does url lead to Grafana?", is_absent=gone)
     async with connected(spec.url, context, identify, refusals) as api:
         yield api
 

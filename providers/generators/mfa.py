@@ -10,8 +10,9 @@ from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, SecretKeySelector, Timestamp
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 DEFAULT_LENGTH: Final = 6

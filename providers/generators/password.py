@@ -10,8 +10,9 @@ from msgspec import Meta
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Defaulted, Model
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 SYMBOLS: Final = '~!@#$%^&*()_+`-={}|[]\\:"<>?,./'

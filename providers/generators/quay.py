@@ -7,9 +7,10 @@ import msgspec
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, ServiceAccountSelector
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Denied
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # imports TLS
     from syncret.providers.kit.http import Answer, Http

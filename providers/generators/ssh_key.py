@@ -17,8 +17,9 @@ from msgspec import Meta
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import STEPS_A_SECOND, Work
 
 KeyType = Literal["rsa", "ecdsa", "ed25519"]

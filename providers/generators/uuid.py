@@ -5,7 +5,8 @@ from uuid import uuid4
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.values import SecretBytes
 
 
 class UUIDSpec(Model):

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from syncret.config.fields import Json, SecretKeySelector
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
 from syncret.providers.kit.auth import jwt
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, json_body, segments
 from syncret.providers.kit.http.answers import retry_after
 from syncret.providers.kit.rest.logins import moment
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey

@@ -6,21 +6,21 @@ https://docs.github.com/en/rest/actions/secrets
 import re
 from base64 import b64decode, b64encode
 from binascii import Error
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
-from syncret.providers.contract import Compute, PushItem, Readiness, RemoteTarget
+from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.github.sealed_box import sealed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.push_options import encoded_source
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the App the right to write secrets here, and accept that at the installation"
 
@@ -61,7 +61,7 @@ class _Repositories(msgspec.Struct):
     repositories: list[_Repository]
 
 
-class GithubClient:
+class GithubClient(ComputingClient):
     """Pushes, deletes and probes: GitHub shows the values to nobody but to workflows.
 
     Args:
@@ -71,21 +71,17 @@ class GithubClient:
 
     def __init__(
         self,
-        api: "Api",
+        api: Api,
         compute: Compute,
         *,
         place: str,
         of_organization: bool,
         visibility: Literal["all", "private"] | None,
     ) -> None:
-        self._api = api
-        self._compute = compute
+        super().__init__(api, compute)
         self._endpoints = Endpoints(place)
         self._of_organization = of_organization
         self._visibility = visibility
-
-    def __repr__(self) -> str:
-        return f"<GithubClient {self._api!r}>"
 
     async def push(self, item: PushItem) -> None:
         """Store the value. It is written each time: what stands there cannot be compared."""

@@ -7,17 +7,18 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.github.app import app_key, installation_token, throttled
 from syncret.providers.github.client import GithubClient
 from syncret.providers.github.spec import GithubSpec, is_cloud
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, segments
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
+from syncret.providers.values import SecretBytes
 
 _CLOUD: Final = "https://api.github.com"
 _ENTERPRISE: Final = "/api/v3"
@@ -26,11 +27,6 @@ _ENTERPRISE: Final = "/api/v3"
 class _Failure(msgspec.Struct):
     message: str
     documentation_url: str
-
-
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.message == "Not Found"
 
 
 @asynccontextmanager
@@ -51,7 +47,12 @@ async def open_store(spec: GithubSpec, context: OpenContext) -> AsyncGenerator[G
         denied = Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
         return throttled(answer, context.now()) or denied
 
-    refusals = Refusals(vendor="GitHub", check="check url", is_absent=_is_absent, errors={403: forbidden})
+    refusals = Refusals(
+        vendor="GitHub",
+        check="check url",
+        is_absent=says(_Failure, lambda failure: failure.message == "Not Found"),
+        errors={403: forbidden},
+    )
     async with connected(_api_of(spec), context, identify, refusals) as api:
         yield GithubClient(
             api,

@@ -4,24 +4,12 @@ spec        the spec of a store, its rules     client   the endpoints, the clien
 connection  opens a store                      scopes   which variable counts, of several with one key
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.gitlab.client import GitlabClient
+from syncret.providers.contract import OnFirstUse, Provider
 from syncret.providers.gitlab.spec import HOME, GitlabSpec, check
-
-
-@asynccontextmanager
-async def open_gitlab(spec: GitlabSpec, context: OpenContext) -> AsyncGenerator[GitlabClient, None]:
-    """Open a client of one store."""
-    from syncret.providers.gitlab.connection import open_store  # imports asyncio and TLS
-
-    async with open_store(spec, context) as client:
-        yield client
 
 
 def published_rate(spec: GitlabSpec) -> float | None:
@@ -31,7 +19,7 @@ def published_rate(spec: GitlabSpec) -> float | None:
 
 PROVIDER: Final = Provider(
     SpecType("gitlab", GitlabSpec, check=check, gjson_properties=True),
-    open=open_gitlab,
+    open=OnFirstUse("syncret.providers.gitlab.connection"),
     batch_size=500,
     published_rate=published_rate,
 )

@@ -6,22 +6,12 @@ https://docs.gitlab.com/api/project_level_variables
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.gitlab.scopes import ANY, Level, Search, Variable, is_any, of_level
 from syncret.providers.gitlab.spec import GitlabSpec
@@ -30,12 +20,13 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the token the role Maintainer (of a group: Owner), and the scope read_api; to push, api"
 _VARIABLES: Final = "/api/v4/{kind}/{id}/variables"
@@ -75,16 +66,15 @@ class _Group(msgspec.Struct):
     full_path: str = ""
 
 
-class GitlabClient(TextValues, TextWrites[Variable]):
+class GitlabClient(ComputingClient, TextValues, TextWrites[Variable]):
     """Reads, finds, pushes, deletes and probes. As GitLab names variables, `-` in a key is `_`."""
 
     converts_keys = False
 
-    def __init__(self, spec: GitlabSpec, api: "Api", compute: Compute, now: Callable[[], float]) -> None:
+    def __init__(self, spec: GitlabSpec, api: Api, compute: Compute, now: Callable[[], float]) -> None:
+        super().__init__(api, compute)
         from syncret.providers.kit.rest.unchanged import Unchanged  # imports TLS
 
-        self._api = api
-        self._compute = compute
         self._now = now
         self._unchanged = Unchanged()
         self._environment = spec.environment
@@ -92,9 +82,6 @@ class GitlabClient(TextValues, TextWrites[Variable]):
         self._groups = [Level("groups", each) for each in spec.group_ids]
         self._inherits = spec.inherit_from_groups
         self._groups_until = 0.0
-
-    def __repr__(self) -> str:
-        return f"<GitlabClient {self._api!r}>"
 
     # -- read: the project first, then the groups from the last one on
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -12,7 +12,7 @@ from syncret.providers.gitlab.client import GitlabClient
 from syncret.providers.gitlab.spec import HOME, GitlabSpec
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.references import ca_bundle, read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
@@ -20,12 +20,6 @@ from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 
 class _Failure(msgspec.Struct):
     message: str = ""
-
-
-def _is_absent(answer: Answer) -> bool:
-    """A variable is missing, and not the project or the group."""
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.message.endswith("Variable Not Found")
 
 
 def _ambiguous(answer: Answer, _endpoint: Endpoint) -> Malformed:
@@ -38,7 +32,8 @@ def _ambiguous(answer: Answer, _endpoint: Endpoint) -> Malformed:
 _REFUSALS: Final = Refusals(
     vendor="GitLab's variables",
     check="check url, projectID and groupIDs: to those who may not see it, a project does not exist",
-    is_absent=_is_absent,
+    # a variable is missing, and not the project or the group
+    is_absent=says(_Failure, lambda failure: failure.message.endswith("Variable Not Found")),
     errors={409: _ambiguous},
 )
 

@@ -10,12 +10,13 @@ from msgspec import Meta
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, Rule, SecretKeySelector, Timestamp
 from syncret.config.meta import Document
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.gitlab.spec import HOME
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # imports TLS
-    from syncret.providers.kit.http import Answer, Http
+    from syncret.providers.kit.http import Http
     from syncret.providers.kit.rest.api import Api
     from syncret.providers.kit.rest.identities import Identity
 
@@ -108,10 +109,9 @@ class _Failure(msgspec.Struct):
     message: str = ""
 
 
-def _is_absent(answer: "Answer") -> bool:
+def _is_gone(failure: _Failure) -> bool:
     """The token is gone; a project that is not seen could still have it."""
-    failure = answer.decode_if(_Failure)
-    return failure is not None and not any(word in failure.message for word in ("Project", "Group"))
+    return not any(word in failure.message for word in ("Project", "Group"))
 
 
 async def generate(spec: GitlabDeployTokenSpec, context: OpenContext) -> Generated:
@@ -146,7 +146,7 @@ def _place(spec: GitlabDeployTokenSpec) -> tuple[str, str]:
 @asynccontextmanager
 async def _opened(spec: GitlabDeployTokenSpec, context: OpenContext) -> "AsyncGenerator[Api, None]":
     from syncret.providers.kit.references import read_text
-    from syncret.providers.kit.rest.api import Refusals  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Refusals, says  # imports asyncio and TLS
     from syncret.providers.kit.rest.connection import connected
     from syncret.providers.kit.rest.identities import FixedHeaders
 
@@ -154,7 +154,8 @@ async def _opened(spec: GitlabDeployTokenSpec, context: OpenContext) -> "AsyncGe
         token = await read_text(context, spec.auth.token.secret_ref, "auth.token.secretRef")
         return FixedHeaders({"PRIVATE-TOKEN": token.strip()})
 
-    refusals = Refusals(vendor="GitLab", check="check url, projectID and groupID", is_absent=_is_absent)
+    gone = says(_Failure, _is_gone)
+    refusals = Refusals(vendor="GitLab", check="check url, projectID and groupID", is_absent=gone)
     async with connected(spec.url or HOME, context, identify, refusals) as api:
         yield api
 

@@ -11,7 +11,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.ibm.refs import Place
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Answer
-from syncret.providers.kit.rest.api import Api, Refusals
+from syncret.providers.kit.rest.api import Api, Refusals, says
 from syncret.providers.kit.rest.endpoints import Endpoint
 
 _GRANT: Final = "grant the store's identity the role SecretsReader on the instance or the secret group"
@@ -33,15 +33,13 @@ class _Failure(msgspec.Struct):
     errors: list[_Error]
 
 
-def _is_ours(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and bool(failure.errors)
+_is_ours: Final = says(_Failure, lambda failure: bool(failure.errors))
 
 
-def _invalid(answer: Answer, _endpoint: Endpoint) -> Malformed:
-    if _is_ours(answer):
-        return Malformed(f"{answer.doing}: Secrets Manager finds the request invalid", hint="check the key")
-    return Malformed(f"{answer.doing}: HTTP 400, but not from Secrets Manager", hint=REFUSALS.check)
+def _invalid(answer: Answer, _endpoint: Endpoint) -> Malformed | None:
+    if not _is_ours(answer):
+        return None
+    return Malformed(f"{answer.doing}: Secrets Manager finds the request invalid", hint="check the key")
 
 
 REFUSALS: Final = Refusals(

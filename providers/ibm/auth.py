@@ -7,13 +7,14 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, ReadFile, SecretBytes
+from syncret.providers.contract import OpenContext, ReadFile
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.receivers import IAM, receivers
 from syncret.providers.ibm.spec import IbmContainerAuth, IbmSecretRef, IbmSpec
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, form_body
 from syncret.providers.kit.rest.logins import log_in_with, oauth_token
+from syncret.providers.values import SecretBytes
 
 Login: TypeAlias = Callable[[], Awaitable[ExpiringValue[SecretBytes]]]
 """Gets a new access token. Raises SyncError."""

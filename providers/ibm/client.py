@@ -1,32 +1,28 @@
 """The client of an IBM Secrets Manager store."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from syncret.config.fields import Json
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import Place, place_of
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
-
-class IbmClient(SingleReads[Fields]):
+class IbmClient(ApiClient, SingleReads[Fields]):
     """Reads and probes. It neither finds nor pushes, and has no batches.
 
     As in the operator, a secret that does not exist is an error, not absence, so no `deletionPolicy` applies.
     """
 
-    def __init__(self, api: "Api", read: Callable[[Place], Awaitable[dict[str, Json]]]) -> None:
-        self._api = api
+    def __init__(self, api: Api, read: Callable[[Place], Awaitable[dict[str, Json]]]) -> None:
+        super().__init__(api)
         self._read = read
-
-    def __repr__(self) -> str:
-        return f"<IbmClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """One secret is one call, including its metadata; the type before an ID does not matter."""

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple, cast
 
 from syncret.config.fields import Json
-from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.refs import ARBITRARY, TYPES, Place, place_of
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang.fmt import printed
+from syncret.providers.values import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

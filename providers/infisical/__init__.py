@@ -5,25 +5,13 @@ connection  opens a store                      auth     the logins of machine id
 places      keys as folders and names, the entries of a list
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.infisical.client import InfisicalClient
+from syncret.providers.contract import OnFirstUse, Provider
 from syncret.providers.infisical.receivers import receivers
 from syncret.providers.infisical.spec import InfisicalSpec, check
-
-
-@asynccontextmanager
-async def open_infisical(spec: InfisicalSpec, context: OpenContext) -> AsyncGenerator[InfisicalClient, None]:
-    """Open a client of one store, logged in."""
-    from syncret.providers.infisical.connection import open_store  # imports asyncio and TLS
-
-    async with open_store(spec, context) as client:
-        yield client
 
 
 def published_rate(spec: InfisicalSpec) -> float | None:
@@ -34,7 +22,7 @@ def published_rate(spec: InfisicalSpec) -> float | None:
 
 PROVIDER: Final = Provider(
     SpecType("infisical", InfisicalSpec, check=check, gjson_properties=True),
-    open=open_infisical,
+    open=OnFirstUse("syncret.providers.infisical.connection"),
     batch_size=500,
     receivers=receivers,
     published_rate=published_rate,

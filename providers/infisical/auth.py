@@ -2,17 +2,16 @@
 
 from typing import Final, NamedTuple
 
-import msgspec
-
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.infisical.receivers import receivers
 from syncret.providers.infisical.spec import InfisicalSpec
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.http import Http, json_body
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_text, read_trimmed
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
-from syncret.providers.kit.rest.logins import log_in_with
+from syncret.providers.kit.rest.logins import camel_token, log_in_with
+from syncret.providers.values import SecretBytes
 
 _HINTS: Final = {
     "universal-auth": "check universalAuthCredentials: is the client secret still valid?",
@@ -29,16 +28,11 @@ class Login(NamedTuple):
     body: dict[str, str]
 
 
-class _Token(msgspec.Struct, rename="camel"):
-    access_token: str
-    expires_in: float
-
-
 async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> Identity:
     """The identity that the spec names; the first one of several, as in the operator. Raises SyncError."""
     path, static = "auth.tokenAuthCredentials.accessToken", spec.auth.token_auth_credentials
     if await _login(spec, context) is None and static is not None:
-        token = (await read_text(context, static.access_token, path)).strip()
+        token = await read_trimmed(context, static.access_token, path)
         return FixedHeaders(bearer(SecretBytes(token.encode())))
 
     async def log_in() -> ExpiringValue[SecretBytes]:
@@ -54,8 +48,7 @@ async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> 
             body["organizationSlug"] = spec.secrets_scope.organization_slug
         url = f"{http.base}/v1/auth/{login.method}/login"
         answer = await log_in_with(http, url, json_body(body), doing=doing, hint=_HINTS[login.method])
-        given = answer.decode(_Token)
-        return ExpiringValue(SecretBytes(given.access_token.encode()), context.now() + given.expires_in)
+        return camel_token(answer, context.now)
 
     async def sign_out(token: SecretBytes) -> None:
         body = json_body({"accessToken": token.raw.decode()})
@@ -70,37 +63,23 @@ async def _login(spec: InfisicalSpec, context: OpenContext) -> Login | None:
     auth = spec.auth
     if (universal := auth.universal_auth_credentials) is not None:
         path = "auth.universalAuthCredentials"
-        return Login(
-            "universal-auth",
-            {
-                "clientId": (await read_text(context, universal.client_id, f"{path}.clientId")).strip(),
-                "clientSecret": (
-                    await read_text(context, universal.client_secret, f"{path}.clientSecret")
-                ).strip(),
-            },
-        )
+        client = await read_trimmed(context, universal.client_id, f"{path}.clientId")
+        secret = await read_trimmed(context, universal.client_secret, f"{path}.clientSecret")
+        return Login("universal-auth", {"clientId": client, "clientSecret": secret})
     if (jwt := auth.jwt_auth_credentials) is not None:
         path = "auth.jwtAuthCredentials"
-        return Login(
-            "jwt-auth",
-            {
-                "identityId": (await read_text(context, jwt.identity_id, f"{path}.identityId")).strip(),
-                "jwt": (await read_text(context, jwt.jwt, f"{path}.jwt")).strip(),
-            },
-        )
+        identity = await read_trimmed(context, jwt.identity_id, f"{path}.identityId")
+        token = await read_trimmed(context, jwt.jwt, f"{path}.jwt")
+        return Login("jwt-auth", {"identityId": identity, "jwt": token})
     if (ldap := auth.ldap_auth_credentials) is not None:
         path = "auth.ldapAuthCredentials"
-        return Login(
-            "ldap-auth",
-            {
-                "identityId": (await read_text(context, ldap.identity_id, f"{path}.identityId")).strip(),
-                "username": (await read_text(context, ldap.ldap_username, f"{path}.ldapUsername")).strip(),
-                "password": await read_text(context, ldap.ldap_password, f"{path}.ldapPassword"),
-            },
-        )
+        identity = await read_trimmed(context, ldap.identity_id, f"{path}.identityId")
+        user = await read_trimmed(context, ldap.ldap_username, f"{path}.ldapUsername")
+        password = await read_text(context, ldap.ldap_password, f"{path}.ldapPassword")
+        return Login("ldap-auth", {"identityId": identity, "username": user, "password": password})
     if (kubernetes := auth.kubernetes_auth_credentials) is not None:
         path = "auth.kubernetesAuthCredentials"
-        identity = (await read_text(context, kubernetes.identity_id, f"{path}.identityId")).strip()
+        identity = await read_trimmed(context, kubernetes.identity_id, f"{path}.identityId")
         return Login("kubernetes-auth", {"identityId": identity, "jwt": await _account_token(spec, context)})
     return None
 
@@ -113,6 +92,6 @@ async def _account_token(spec: InfisicalSpec, context: OpenContext) -> str:
         token = await context.ambient(receivers(spec)).account_token()
     else:
         path = "auth.kubernetesAuthCredentials.serviceAccountTokenPath"
-        file = (await read_text(context, selector, path)).strip()
+        file = await read_trimmed(context, selector, path)
         token = context.read_file(file, what="ServiceAccount token")
     return token.raw.decode("ascii", "replace")

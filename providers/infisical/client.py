@@ -6,21 +6,11 @@ https://infisical.com/docs/api-reference/endpoints/secrets/list
 import posixpath
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.infisical.places import Listed, Place, Secret, place_of
 from syncret.providers.infisical.spec import SecretsScope
@@ -28,12 +18,13 @@ from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the machine identity a role in the project that may read secrets there"
 _WRITE: Final = "give the machine identity a role in the project that may create, change and delete secrets"
@@ -58,20 +49,16 @@ class _Project(msgspec.Struct):
     id: str
 
 
-class InfisicalClient(TextValues, TextWrites[Secret]):
+class InfisicalClient(ComputingClient, TextValues, TextWrites[Secret]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
-    def __init__(self, scope: SecretsScope, api: "Api", compute: Compute) -> None:
+    def __init__(self, scope: SecretsScope, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._scope = scope
-        self._api = api
-        self._compute = compute
         self._folder = scope.secrets_path or "/"
         self._project = ""
-
-    def __repr__(self) -> str:
-        return f"<InfisicalClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -11,9 +11,9 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.infisical.auth import identity_of
 from syncret.providers.infisical.client import InfisicalClient
 from syncret.providers.infisical.spec import InfisicalSpec
-from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.http import Http, Tls
 from syncret.providers.kit.references import ca_bundle
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity
 
@@ -24,16 +24,11 @@ class _Failure(msgspec.Struct):
     message: str = ""
 
 
-def _is_absent(answer: Answer) -> bool:
-    """A secret is missing, and not its folder, environment or project."""
-    failure = answer.decode_if(_Failure)
-    return failure is not None and _NO_SECRET.match(failure.message) is not None
-
-
 _REFUSALS: Final = Refusals(
     vendor="Infisical's secrets",
     check="check hostAPI (it ends with /api), projectSlug, environmentSlug and the folder",
-    is_absent=_is_absent,
+    # a secret is missing, and not its folder, environment or project
+    is_absent=says(_Failure, lambda failure: _NO_SECRET.match(failure.message) is not None),
 )
 
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied
+from syncret.providers.values import SecretBytes
 
 
 class Place(NamedTuple):

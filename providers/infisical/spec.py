@@ -32,92 +32,86 @@ class TokenAuth(Model):
     """The Secret key with the token. Example: {name: infisical-login, key: token}"""
 
 
-class AwsAuth(Model):
+class MachineIdentity(Model):
+    """Who logs in.
+
+    Example: {identityId: {name: infisical-login, key: identity}}
+    """
+
+    identity_id: SecretKeySelector
+    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
+
+
+class AwsAuth(MachineIdentity):
     """The AWS identity of the machine. It is not supported yet.
 
     Example: {identityId: {name: infisical-login, key: identity}}
     """
 
-    identity_id: SecretKeySelector
-    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
 
-
-class AzureAuth(Model):
+class AzureAuth(MachineIdentity):
     """The Azure identity of the machine. It is not supported yet.
 
     Example: {identityId: {name: infisical-login, key: identity}}
     """
 
-    identity_id: SecretKeySelector
-    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     resource: SecretKeySelector | None = None
     """The Secret key with the audience of the token. Example: {name: infisical-login, key: resource}"""
 
 
-class GcpIdTokenAuth(Model):
+class GcpIdTokenAuth(MachineIdentity):
     """The Google identity of the machine. It is not supported yet.
 
     Example: {identityId: {name: infisical-login, key: identity}}
     """
 
-    identity_id: SecretKeySelector
-    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
 
-
-class GcpIamAuth(Model):
+class GcpIamAuth(MachineIdentity):
     """A Google service account, by the path of its key file. It is not supported yet.
 
     Example: {identityId: {name: infisical-login, key: identity}, serviceAccountKeyFilePath: {name:
     infisical-login, key: path}}
     """
 
-    identity_id: SecretKeySelector
-    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     service_account_key_file_path: SecretKeySelector
     """The Secret key with the path of the file. Example: {name: infisical-login, key: path}"""
 
 
-class JwtAuth(Model):
+class JwtAuth(MachineIdentity):
     """A JWT of another identity provider.
 
     Example: {identityId: {name: infisical-login, key: identity}, jwt: {name: infisical-login, key: jwt}}
     """
 
-    identity_id: SecretKeySelector
-    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     jwt: SecretKeySelector
     """The Secret key with the JWT, read anew for each login. Example: {name: infisical-login, key: jwt}"""
 
 
-class KubernetesAuth(Model):
+class KubernetesAuth(MachineIdentity):
     """The token of the daemon's own ServiceAccount, or the file at a path.
 
     Example: {identityId: {name: infisical-login, key: identity}}
     """
 
-    identity_id: SecretKeySelector
-    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     service_account_token_path: SecretKeySelector | None = None
     """The Secret key with the path of a file with a token; absent: the daemon's own.
     Example: {name: infisical-login, key: path}"""
 
 
-class LdapAuth(Model):
+class LdapAuth(MachineIdentity):
     """A user of an LDAP directory.
 
     Example: {identityId: {name: infisical-login, key: identity}, ldapUsername: {name: infisical-login, key:
     user}, ldapPassword: {name: infisical-login, key: password}}
     """
 
-    identity_id: SecretKeySelector
-    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     ldap_username: SecretKeySelector
     """The Secret key with the user name. Example: {name: infisical-login, key: user}"""
     ldap_password: SecretKeySelector
     """The Secret key with the password. Example: {name: infisical-login, key: password}"""
 
 
-class OciAuth(Model):
+class OciAuth(MachineIdentity):
     """An API signing key of Oracle's cloud. It is not supported yet.
 
     Example: {identityId: {name: oci, key: identity}, userId: {name: oci, key: user}, tenancyId: {name: oci,
@@ -125,8 +119,6 @@ class OciAuth(Model):
     {name: oci, key: pem}}
     """
 
-    identity_id: SecretKeySelector
-    """The Secret key with the ID of the machine identity. Example: {name: infisical-login, key: identity}"""
     user_id: SecretKeySelector
     """The Secret key with the OCID of the user. Example: {name: oci, key: user}"""
     tenancy_id: SecretKeySelector

@@ -7,28 +7,18 @@ cipher         the ciphers                      records      fields, files, and 
 connection     opens a store                    public_keys  those of Keeper's servers
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.providers.api_names import ApiNames
-from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.keepersecurity.client import BATCH, KeeperClient
+from syncret.providers.contract import OnFirstUse, Provider
 from syncret.providers.keepersecurity.spec import KeeperSpec, check
+
+BATCH: Final = 500
+"""As many records as Keeper recommends to share with one application."""
 
 RATE: Final = 10.0
 """Calls a second: Keeper allows a device a hundred in ten seconds, for each endpoint."""
-
-
-@asynccontextmanager
-async def open_keeper(spec: KeeperSpec, context: OpenContext) -> AsyncGenerator[KeeperClient, None]:
-    """Open a client of one store."""
-    from syncret.providers.keepersecurity.connection import open_store  # imports asyncio, TLS and ciphers
-
-    async with open_store(spec, context) as client:
-        yield client
-
 
 _API: Final = ApiNames(
     provider="KeeperSecurity",
@@ -42,7 +32,7 @@ _API: Final = ApiNames(
 
 PROVIDER: Final = Provider(
     SpecType("keepersecurity", KeeperSpec, check=check),
-    open=open_keeper,
+    open=OnFirstUse("syncret.providers.keepersecurity.connection"),
     batch_size=BATCH,
     published_rate=lambda _: RATE,
     api_names=lambda _: _API,

@@ -4,33 +4,20 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Paced, Readiness, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.keepersecurity.records import Record, files_for, value_of, values_of, whole
+from syncret.providers.keepersecurity.vault import Damaged, Vault
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio, TLS and ciphers
-    from syncret.providers.keepersecurity.vault import Damaged, Vault
-
-BATCH: Final = 500
-"""As many records as Keeper recommends to share with one application."""
 
 _UID: Final = re.compile(r"[A-Za-z0-9_-]{22}")
 
@@ -40,7 +27,7 @@ class KeeperClient(DelegatedWrites):
 
     converts_keys = False
 
-    def __init__(self, vault: "Vault", writer: Writer, *, by_title: bool) -> None:
+    def __init__(self, vault: Vault, writer: Writer, *, by_title: bool) -> None:
         self._vault = vault
         self._writer = writer
         self._by_title = by_title
@@ -108,7 +95,7 @@ class KeeperClient(DelegatedWrites):
         return "ready"
 
 
-def _by_title(records: Mapping[str, "Record | Damaged"]) -> Mapping[str, Sequence[Record]]:
+def _by_title(records: Mapping[str, Record | Damaged]) -> Mapping[str, Sequence[Record]]:
     found: dict[str, list[Record]] = defaultdict(list)
     for record in records.values():
         if isinstance(record, Record):
@@ -116,7 +103,7 @@ def _by_title(records: Mapping[str, "Record | Damaged"]) -> Mapping[str, Sequenc
     return found
 
 
-def _only(key: str, named: Iterable["Record | Damaged"], *, by_title: bool) -> Record:
+def _only(key: str, named: Iterable[Record | Damaged], *, by_title: bool) -> Record:
     """The record for a key. Raises Malformed if there is none, or are several."""
     several = list(named)
     if len(several) > 1:

@@ -10,21 +10,17 @@ from syncret.providers.keepersecurity.protocol import REFUSALS, Calls
 from syncret.providers.keepersecurity.push import Pusher
 from syncret.providers.keepersecurity.spec import KeeperSpec
 from syncret.providers.keepersecurity.vault import Vault
-from syncret.providers.kit.http import Http
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
 
 
 @asynccontextmanager
 async def open_store(spec: KeeperSpec, context: OpenContext) -> AsyncGenerator[KeeperClient, None]:
     """A client; the first call tells whether the device is known. Raises SyncError."""
     device = read_device(await read_text(context, spec.auth_ref, "authRef"), "authRef")
-
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders({})  # each request is signed by itself
-
-    async with connected(device.url, context, identify, REFUSALS) as api:
+    identity = FixedHeaders({})  # each request is signed by itself
+    async with connected(device.url, context, identity, REFUSALS) as api:
         vault = Vault(Calls(device, api, context.compute))
         pusher = Pusher(vault, spec.folder_id)
         yield KeeperClient(vault, pusher, by_title=spec.get_by_title_fallback)

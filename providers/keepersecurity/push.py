@@ -2,16 +2,14 @@
 
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from syncret.config.meta import Document
-from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.keepersecurity.records import OURS, Record
+from syncret.providers.keepersecurity.vault import Vault
 from syncret.providers.kit.references import as_text
-
-if TYPE_CHECKING:  # imports asyncio, TLS and ciphers
-    from syncret.providers.keepersecurity.vault import Vault
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _KINDS: Final = (("login", "login"), ("username", "login"), ("password", "password"), ("url", "url"))
 """Parts of names that stand for fields that every record may have, the first one first."""
@@ -35,7 +33,7 @@ class _Place(NamedTuple):
 class Pusher:
     """Writes to the records of one store's folder."""
 
-    def __init__(self, vault: "Vault", folder: str) -> None:
+    def __init__(self, vault: Vault, folder: str) -> None:
         self._vault = vault
         self._folder = folder
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.values import SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 OURS: Final = "externalSecrets"

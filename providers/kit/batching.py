@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Generic, TypeVar
 
-from syncret.providers.contract import Paced, RemoteKey
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Denied, Malformed, SyncError, bare
+from syncret.providers.values import RemoteKey
 
 K = TypeVar("K")
 P = TypeVar("P")
@@ -17,6 +18,10 @@ class SingleReads(ABC, Generic[P]):
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, P | SyncError]:
         return await read_each(keys, self.fetch_one)
+
+    async def read_current(self, key: str) -> P | None:
+        """The payload of an entry as it is now, for a search or a push."""
+        return await self.fetch_one(RemoteKey(key))
 
     @abstractmethod
     async def fetch_one(self, key: RemoteKey) -> P | None:

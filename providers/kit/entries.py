@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from syncret.config.fields import Json
-from syncret.providers.contract import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.values import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -1,8 +1,8 @@
 """Extracts a property of a JSON value by its gjson path, for `remoteRef.property`."""
 
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.values import SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -11,9 +11,10 @@ from functools import partial
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from syncret.providers.answer_memory import LARGEST_VALUES, found_share
-from syncret.providers.contract import Paced, SecretBytes, SecretMap
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import map_concurrently, reading
+from syncret.providers.values import SecretBytes, SecretMap
 
 T = TypeVar("T")
 

@@ -6,6 +6,7 @@ apart from it.
 """
 
 import hashlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from syncret.providers.kit.sized_cache import SizedCache
@@ -28,23 +29,23 @@ _VALID: Final = SizedCache[bytes, bool](most=1000, most_bytes=1000 * _DIGEST_SIZ
 
 def from_pem(data: bytes, work: Work) -> "PrivateKeyTypes | None":
     """The key in a PEM document; None if there is none that is valid, or it has a password."""
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    try:
-        key = load_pem_private_key(data, None, unsafe_skip_rsa_key_validation=True)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        return None
-    return key if is_valid(key, work) else None
+    return _loaded(load_pem_private_key, data, work)
 
 
 def from_der(data: bytes, work: Work) -> "PrivateKeyTypes | None":
     """The key in DER, of any of the usual formats; None if it is not valid, or has a password."""
-    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 
+    return _loaded(load_der_private_key, data, work)
+
+
+def _loaded(load: "Callable[..., PrivateKeyTypes]", data: bytes, work: Work) -> "PrivateKeyTypes | None":
+    from cryptography.exceptions import UnsupportedAlgorithm
+
     try:
-        key = load_der_private_key(data, None, unsafe_skip_rsa_key_validation=True)
+        key = load(data, None, unsafe_skip_rsa_key_validation=True)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         return None
     return key if is_valid(key, work) else None

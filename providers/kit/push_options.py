@@ -10,9 +10,10 @@ from typing import Final, TypeVar, cast
 import msgspec
 
 from syncret.config.fields import Json, Model
-from syncret.providers.contract import PushItem, RemoteTarget, Writer
+from syncret.providers.contract import Writer
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.work import Work
 
 MANAGED_BY: Final = "managed-by"

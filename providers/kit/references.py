@@ -1,7 +1,7 @@
 """Reads what selectors of a spec refer to: texts in Secrets, and CA bundles; checks that bytes are text."""
 
 from base64 import b64decode
-from typing import Final
+from typing import Final, Protocol
 
 from syncret.config.fields import CAProvider, SecretKeySelector
 from syncret.providers.contract import OpenContext
@@ -22,11 +22,25 @@ async def read_text(
     raise Malformed(f'{path}: Secret "{selector.name}" holds no text', hint="it must be UTF-8")
 
 
-async def read_given(
-    context: OpenContext, value: str | None, selector: SecretKeySelector | None, path: str
+async def read_trimmed(
+    context: OpenContext, selector: SecretKeySelector | None, path: str, *, key: str = ""
 ) -> str:
-    """A credential that the spec has itself, or names a Secret for; without surrounding white space."""
-    return (value or await read_text(context, selector, f"{path}.secretRef")).strip()
+    """The same without surrounding white space, such as the newline at the end of a file."""
+    return (await read_text(context, selector, path, key=key)).strip()
+
+
+class Given(Protocol):
+    """A credential that a spec has itself, or names a Secret for."""
+
+    @property
+    def value(self) -> str | None: ...
+    @property
+    def secret_ref(self) -> SecretKeySelector | None: ...
+
+
+async def read_given(context: OpenContext, given: Given, path: str) -> str:
+    """The credential, without surrounding white space."""
+    return (given.value or await read_text(context, given.secret_ref, f"{path}.secretRef")).strip()
 
 
 def as_text(raw: bytes, remedy: str) -> str:

@@ -8,11 +8,12 @@ from typing import Any, Final, Literal
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, is_object
 from syncret.config.spelling import keys_hint
-from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import decode_spec
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteRef, SecretBytes
 from syncret.providers.work import Work
 
 LABELS: Final = "labels"

@@ -3,16 +3,15 @@
 https://github.com/nebius/api, nebius/mysterybox/v1/payload_service.proto
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef
+from syncret.providers.contract import Readiness
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.entries import Entries, EntryValues
+from syncret.providers.kit.grpc.api import GrpcApi
 from syncret.providers.kit.grpc.messages import Message, encoded
 from syncret.providers.kit.grpc.methods import Method
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.grpc.api import GrpcApi
+from syncret.providers.values import RemoteKey, RemoteRef
 
 READ: Final = Method(
     "nebius.mysterybox.v1.PayloadService",
@@ -25,7 +24,7 @@ READ: Final = Method(
 class NebiusClient(EntryValues, SingleReads[Entries]):
     """Reads and probes."""
 
-    def __init__(self, api: "GrpcApi") -> None:
+    def __init__(self, api: GrpcApi) -> None:
         self._api = api
 
     def __repr__(self) -> str:

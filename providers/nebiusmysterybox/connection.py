@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth import jwt
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
@@ -21,6 +21,7 @@ from syncret.providers.kit.references import read_text
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
 from syncret.providers.nebiusmysterybox.client import NebiusClient
 from syncret.providers.nebiusmysterybox.spec import NebiusSpec
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import

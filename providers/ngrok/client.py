@@ -6,22 +6,22 @@ https://ngrok.com/docs/api/resources/vault-secrets/
 import hashlib
 import json
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import Compute, PushItem, Readiness, RemoteTarget
+from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.push_options import decode_spec, encoded_source
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _GRANT: Final = "give the API key's user the right to manage vault secrets"
 
@@ -70,16 +70,12 @@ class _Page(msgspec.Struct):
             raise ValueError("this is no list")
 
 
-class NgrokClient:
+class NgrokClient(ComputingClient):
     """Pushes, deletes and probes: what ngrok has got it tells nobody, so that nothing can be read."""
 
-    def __init__(self, vault: str, api: "Api", compute: Compute) -> None:
+    def __init__(self, vault: str, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._vault = vault
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<NgrokClient {self._api!r}>"
 
     async def push(self, item: PushItem) -> None:
         """Store the value; nothing is written if its digest, the metadata and the description are there."""

@@ -6,15 +6,15 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import bearer
-from syncret.providers.kit.http import Answer, Http
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
 from syncret.providers.ngrok.client import NgrokClient
 from syncret.providers.ngrok.spec import NgrokSpec
+from syncret.providers.values import SecretBytes
 
 _VERSION: Final = {"ngrok-version": "2"}
 
@@ -23,12 +23,11 @@ class _Failure(msgspec.Struct):
     error_code: str
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.error_code.startswith("ERR_NGROK_")
-
-
-_REFUSALS: Final = Refusals(vendor="ngrok", check="check apiUrl", is_absent=_is_absent)
+_REFUSALS: Final = Refusals(
+    vendor="ngrok",
+    check="check apiUrl",
+    is_absent=says(_Failure, lambda failure: failure.error_code.startswith("ERR_NGROK_")),
+)
 
 
 @asynccontextmanager
@@ -37,8 +36,6 @@ async def open_store(spec: NgrokSpec, context: OpenContext) -> AsyncGenerator[Ng
     selector = None if spec.auth.api_key is None else spec.auth.api_key.secret_ref
     key = await read_text(context, selector, "auth.apiKey.secretRef")
 
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders({**bearer(SecretBytes(key.encode())), **_VERSION})
-
-    async with connected(spec.api_url, context, identify, _REFUSALS) as api:
+    identity = FixedHeaders({**bearer(SecretBytes(key.encode())), **_VERSION})
+    async with connected(spec.api_url, context, identity, _REFUSALS) as api:
         yield NgrokClient(spec.vault.name, api, context.compute)

@@ -4,32 +4,23 @@ https://docs.onboardbase.com/api-reference
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.onboardbase.cryptojs import decrypted
 from syncret.providers.onboardbase.spec import OnboardbaseSpec
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "let the API key's member read the project"
 
@@ -53,19 +44,15 @@ class _Environment(msgspec.Struct):
     data: _Data
 
 
-class OnboardbaseClient:
+class OnboardbaseClient(ComputingClient):
     """Reads, finds and probes. One answer has all secrets; names are encrypted, too."""
 
     converts_keys = False
 
-    def __init__(self, spec: OnboardbaseSpec, api: "Api", passcode: SecretBytes, compute: Compute) -> None:
+    def __init__(self, spec: OnboardbaseSpec, api: Api, passcode: SecretBytes, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._place = {"project": spec.project, "environment": spec.environment}
-        self._api = api
         self._passcode = passcode
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<OnboardbaseClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

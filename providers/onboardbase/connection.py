@@ -4,14 +4,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from syncret.providers.contract import OpenContext, SecretBytes
-from syncret.providers.kit.http import Http
-from syncret.providers.kit.references import read_text
+from syncret.providers.contract import OpenContext
+from syncret.providers.kit.references import read_text, read_trimmed
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
 from syncret.providers.onboardbase.client import OnboardbaseClient
 from syncret.providers.onboardbase.spec import OnboardbaseSpec
+from syncret.providers.values import SecretBytes
 
 _REFUSALS: Final = Refusals(vendor="Onboardbase", check="check apiHost, project and environment")
 
@@ -19,11 +19,8 @@ _REFUSALS: Final = Refusals(vendor="Onboardbase", check="check apiHost, project 
 @asynccontextmanager
 async def open_store(spec: OnboardbaseSpec, context: OpenContext) -> AsyncGenerator[OnboardbaseClient, None]:
     """A client with the store's key. Raises SyncError."""
-    key = (await read_text(context, spec.auth.api_key_ref, "auth.apiKeyRef")).strip()
+    key = await read_trimmed(context, spec.auth.api_key_ref, "auth.apiKeyRef")
     passcode = await read_text(context, spec.auth.passcode_ref, "auth.passcodeRef")
 
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders({"api_key": key})
-
-    async with connected(spec.api_host, context, identify, _REFUSALS) as api:
+    async with connected(spec.api_host, context, FixedHeaders({"api_key": key}), _REFUSALS) as api:
         yield OnboardbaseClient(spec, api, SecretBytes(passcode.strip().encode()), context.compute)

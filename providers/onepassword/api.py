@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.onepassword.items import File, Found, Item, Summary, wanted_files
 from syncret.providers.onepassword.spec import OnePasswordSpec
+from syncret.providers.values import SecretBytes
 
 _GRANT: Final = "issue a Connect token that may read the vault; to push, one that may write it"
 

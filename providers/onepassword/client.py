@@ -2,24 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Paced, Readiness, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import map_concurrently, read_each, reading
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.onepassword.api import Vaults
 from syncret.providers.onepassword.items import (
     PASSWORD,
     Found,
@@ -28,10 +20,8 @@ from syncret.providers.onepassword.items import (
     property_of,
     several,
 )
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.onepassword.api import Vaults
 
 _MANY: Final = 10
 """From so many keys on, the titles of whole vaults are listed: one call in place of one for each key."""
@@ -42,7 +32,7 @@ class OnePasswordClient(DelegatedWrites):
 
     converts_keys = False
 
-    def __init__(self, vaults: "Vaults", writer: Writer) -> None:
+    def __init__(self, vaults: Vaults, writer: Writer) -> None:
         self._vaults = vaults
         self._writer = writer
 

@@ -6,17 +6,18 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import bearer
-from syncret.providers.kit.http import Answer, Http
+from syncret.providers.kit.http import Http
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 from syncret.providers.onepassword.api import Vaults
 from syncret.providers.onepassword.client import OnePasswordClient
 from syncret.providers.onepassword.push import Pusher
 from syncret.providers.onepassword.spec import OnePasswordSpec
+from syncret.providers.values import SecretBytes
 
 
 class _Failure(msgspec.Struct):
@@ -24,16 +25,11 @@ class _Failure(msgspec.Struct):
     message: str
 
 
-def _is_absent(answer: Answer) -> bool:
-    """An item is missing, and not its vault."""
-    failure = answer.decode_if(_Failure)
-    return failure is not None and not failure.message.startswith("vault")
-
-
 _REFUSALS: Final = Refusals(
     vendor="a Connect server",
     check="does connectHost lead to the Connect server, without /v1?",
-    is_absent=_is_absent,
+    # an item is missing, and not its vault
+    is_absent=says(_Failure, lambda failure: not failure.message.startswith("vault")),
 )
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 
 PASSWORD: Final = "password"
 """The label of a field that is read or pushed without a property."""

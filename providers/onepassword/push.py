@@ -2,17 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from syncret.config.fields import Model
-from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
+from syncret.providers.onepassword.api import Vaults
 from syncret.providers.onepassword.items import PASSWORD, Field, Found, several
-
-if TYPE_CHECKING:  # imports TLS
-    from syncret.providers.onepassword.api import Vaults
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _PAUSES: Final = (0.25, 0.5, 1.0, 2.0)
 """Seconds after which a new item is looked for.
@@ -31,7 +29,7 @@ class PushSpec(Model, forbid_unknown_fields=True):
 class Pusher:
     """Writes to the items of one store's vaults."""
 
-    def __init__(self, vaults: "Vaults") -> None:
+    def __init__(self, vaults: Vaults) -> None:
         self._vaults = vaults
 
     async def push(self, item: PushItem) -> None:

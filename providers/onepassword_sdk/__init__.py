@@ -7,31 +7,15 @@ kept        what was read, for a while             environment  the client of an
 connection  opens a store
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
 from syncret.providers.api_names import ApiNames
-from syncret.providers.contract import OpenContext, Provider
-from syncret.providers.onepassword_sdk.client import BATCH, VaultClient
-from syncret.providers.onepassword_sdk.environment import EnvironmentClient
-from syncret.providers.onepassword_sdk.spec import OnePasswordSDKSpec, check
+from syncret.providers.contract import OnFirstUse, Provider
+from syncret.providers.onepassword_sdk.spec import BATCH, OnePasswordSDKSpec, check
 
 RATE: Final = 1.0
 """Calls a second: 1Password Business allows ten thousand reads an hour, and a call is up to three."""
-
-
-@asynccontextmanager
-async def open_onepassword(
-    spec: OnePasswordSDKSpec, context: OpenContext
-) -> AsyncGenerator[VaultClient | EnvironmentClient, None]:
-    """Open a client of one store, logged in."""
-    from syncret.providers.onepassword_sdk.connection import open_store  # imports asyncio
-
-    async with open_store(spec, context) as client:
-        yield client
-
 
 _API: Final = ApiNames(
     provider="1Password/SDK",
@@ -46,7 +30,7 @@ _API: Final = ApiNames(
 
 PROVIDER: Final = Provider(
     SpecType("onepasswordSDK", OnePasswordSDKSpec, check=check),
-    open=open_onepassword,
+    open=OnFirstUse("syncret.providers.onepassword_sdk.connection"),
     batch_size=BATCH,
     published_rate=lambda _: RATE,
     api_names=lambda _: _API,

@@ -3,41 +3,21 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Paced, Readiness, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
-from syncret.providers.onepassword_sdk.items import (
-    Entry,
-    Summary,
-    property_of,
-    several,
-    value_of,
-    values_of,
-)
+from syncret.providers.onepassword_sdk.items import Entry, Summary, property_of, several, value_of, values_of
+from syncret.providers.onepassword_sdk.kept import Kept
+from syncret.providers.onepassword_sdk.spec import BATCH
+from syncret.providers.onepassword_sdk.vault import Vault
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # an extra
-    from syncret.providers.onepassword_sdk.kept import Kept
-    from syncret.providers.onepassword_sdk.vault import Vault
-
-BATCH: Final = 50
-"""Items that are read in one call."""
 
 ID: Final = re.compile(r"[0-9a-z]{26}")
 
@@ -47,7 +27,7 @@ class VaultClient(DelegatedWrites):
 
     converts_keys = False
 
-    def __init__(self, vault: "Vault", writer: Writer, kept: "Kept") -> None:
+    def __init__(self, vault: Vault, writer: Writer, kept: Kept) -> None:
         self._vault = vault
         self._writer = writer
         self._kept = kept

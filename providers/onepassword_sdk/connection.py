@@ -13,7 +13,7 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.resolver import JudgedResolver
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.onepassword_sdk.client import VaultClient
 from syncret.providers.onepassword_sdk.environment import EnvironmentClient
 from syncret.providers.onepassword_sdk.kept import Kept
@@ -34,7 +34,7 @@ async def open_store(
     """A client that is logged in. Raises SyncError."""
     require_library()
     path = "auth.serviceAccountSecretRef"
-    token = (await read_text(context, spec.auth.service_account_secret_ref, path)).strip()
+    token = await read_trimmed(context, spec.auth.service_account_secret_ref, path)
     await _judge(_host(token, path), context)
     info = spec.integration_info or IntegrationInfo()
     client = await context.log_in(lambda: connect(token, info.name, info.version))

@@ -4,26 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
+from syncret.providers.onepassword_sdk.kept import Kept
 from syncret.providers.onepassword_sdk.sdk import asked
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # an extra
     from onepassword import Client
-
-    from syncret.providers.onepassword_sdk.kept import Kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +30,7 @@ class EnvironmentClient:
 
     converts_keys = False
 
-    def __init__(self, client: "Client", id_: str, kept: "Kept") -> None:
+    def __init__(self, client: "Client", id_: str, kept: Kept) -> None:
         self._client = client
         self._id = id_
         self._kept = kept

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.extract import missing_property
+from syncret.providers.values import SecretBytes, SecretMap
 
 if TYPE_CHECKING:  # an extra
     from onepassword import FileAttributes, Item

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import SyncError
+from syncret.providers.values import RemoteKey
 
 
 class Kept:

@@ -2,18 +2,16 @@
 
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from syncret.config.fields import Model
 from syncret.config.meta import Document
-from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
 from syncret.providers.onepassword_sdk.items import PASSWORD, Entry, several, unique
-
-if TYPE_CHECKING:  # an extra
-    from syncret.providers.onepassword_sdk.vault import Vault
+from syncret.providers.onepassword_sdk.vault import Vault
+from syncret.providers.pushes import PushItem, RemoteTarget
 
 _KINDS: Final[Mapping[str, str]] = {
     "": "Concealed",
@@ -40,7 +38,7 @@ class PushSpec(Model, forbid_unknown_fields=True):
 class Pusher:
     """Writes to the items of one vault."""
 
-    def __init__(self, vault: "Vault") -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     async def push(self, item: PushItem) -> None:

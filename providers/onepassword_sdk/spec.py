@@ -1,7 +1,7 @@
 """The spec of a 1Password store that uses a service account, and its rules beyond the schema."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from msgspec import Meta
 
@@ -9,6 +9,9 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Duration, Model, Rule, SecretKeySelector, at_most_one
 from syncret.providers.kit import spec_rules
+
+BATCH: Final = 50
+"""Items that are read in one call."""
 
 
 class OnePasswordSDKAuth(Model):

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.onepassword_sdk.items import Entry, Summary, of_sdk
 from syncret.providers.onepassword_sdk.sdk import Gone, asked
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # an extra
     from onepassword import Client, Item

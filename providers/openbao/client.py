@@ -1,26 +1,14 @@
 """The client of an OpenBao store."""
 
-from typing import TYPE_CHECKING
-
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.vault import entries as payloads
 from syncret.providers.kit.vault.entries import Payload
+from syncret.providers.kit.vault.key_values import KeyValues
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
-    from syncret.providers.kit.vault.key_values import KeyValues
 
 
 class OpenBaoClient(SingleReads[Payload]):
@@ -28,7 +16,7 @@ class OpenBaoClient(SingleReads[Payload]):
 
     converts_keys = False
 
-    def __init__(self, entries: "KeyValues", compute: Compute) -> None:
+    def __init__(self, entries: KeyValues, compute: Compute) -> None:
         self._entries = entries
         self._compute = compute
 

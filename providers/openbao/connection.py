@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.http import Http, Tls
 from syncret.providers.kit.references import ca_bundle, read_text
@@ -17,6 +17,7 @@ from syncret.providers.kit.vault.tokens import Login
 from syncret.providers.kit.vault.wire import Adapter, Wire
 from syncret.providers.openbao.client import OpenBaoClient
 from syncret.providers.openbao.spec import OpenBaoAuth, OpenBaoSpec
+from syncret.providers.values import SecretBytes
 
 _MOUNT: Final = "kv"
 

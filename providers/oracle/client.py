@@ -4,33 +4,24 @@ https://docs.oracle.com/en-us/iaas/api/#/en/secretretrieval/, https://docs.oracl
 """
 
 from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
+from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.oracle.spec import OracleSpec
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "write a policy that allows the user to read secret-bundles"
 _LIST: Final = "write a policy that allows the user to inspect secrets"
@@ -84,19 +75,15 @@ class _Listed(msgspec.Struct, rename="camel"):
     freeform_tags: dict[str, str] | None = None
 
 
-class OracleClient(TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
+class OracleClient(ComputingClient, TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
-    def __init__(self, spec: OracleSpec, api: "Api", compute: Compute, *, vaults: str) -> None:
+    def __init__(self, spec: OracleSpec, api: Api, compute: Compute, *, vaults: str) -> None:
+        super().__init__(api, compute)
         self._spec = spec
-        self._api = api
-        self._compute = compute
         self._endpoints = Endpoints(vaults)
-
-    def __repr__(self) -> str:
-        return f"<OracleClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
@@ -124,7 +111,7 @@ class OracleClient(TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
             raise Denied(f"reading secret {name}: permission denied, or it has no such stage", hint=_READ)
         return None
 
-    async def _listing(self, endpoint: Endpoint, *, name: str = "", page: str = "") -> "Answer":
+    async def _listing(self, endpoint: Endpoint, *, name: str = "", page: str = "") -> Answer:
         spec = self._spec
         if not spec.compartment:
             raise Malformed("the store names no compartment", hint="write compartment")
@@ -148,9 +135,7 @@ class OracleClient(TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
             tagged = wanted.items() <= (each.freeform_tags or {}).items()
             if each.lifecycle_state not in _GONE and tagged and matches(each.secret_name):
                 found.add_name(each.secret_name)
-        return await found.read_values(
-            lambda name: self.fetch_one(RemoteKey(name)), paced, doing="oracle find"
-        )
+        return await found.read_values(self.read_current, paced, doing="oracle find")
 
     async def _page(self, token: str) -> Page[_Listed]:
         answer = await self._listing(self._endpoints.next if token else self._endpoints.list, page=token)

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from syncret.providers.contract import OpenContext
-from syncret.providers.kit.http import Answer, Http
-from syncret.providers.kit.rest.api import Refusals, bad_signature
+from syncret.providers.kit.http import Http
+from syncret.providers.kit.rest.api import Refusals, bad_signature, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity
 from syncret.providers.oracle.client import OracleClient
@@ -23,15 +23,10 @@ class _Failure(msgspec.Struct):
     message: str
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.code == "NotAuthorizedOrNotFound"
-
-
 _REFUSALS: Final = Refusals(
     vendor="Oracle",
     check="check region",
-    is_absent=_is_absent,
+    is_absent=says(_Failure, lambda failure: failure.code == "NotAuthorizedOrNotFound"),
     errors={401: bad_signature("auth.tenancy, auth.user and auth.secretRef, or what the principal may")},
 )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, OwnIdentity, SecretBytes
+from syncret.providers.contract import OpenContext, OwnIdentity
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.oracle import machine, workload_session
 from syncret.providers.kit.auth import jwt
@@ -20,6 +20,7 @@ from syncret.providers.kit.references import read_text
 from syncret.providers.oracle.receivers import receivers
 from syncret.providers.oracle.signing import Signer, signature
 from syncret.providers.oracle.spec import OracleAuth, OracleSpec
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import

@@ -5,35 +5,25 @@ https://help.ovhcloud.com/csm/en-secret-manager-rest-api, https://github.com/ovh
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
 from syncret.providers.ovh.push import pushed_data
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the identity an IAM policy with okms:apikms:secret/get and secret/version/getData"
 _LIST: Final = "give the identity an IAM policy with okms:apikms:secret/get"
@@ -78,18 +68,14 @@ class _Listed(msgspec.Struct):
     data: _Keys | None = None
 
 
-class OvhClient(TextValues, SingleReads[SecretBytes]):
+class OvhClient(ComputingClient, TextValues, SingleReads[SecretBytes]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
-    def __init__(self, api: "Api", compute: Compute, *, checks_version: bool) -> None:
-        self._api = api
-        self._compute = compute
+    def __init__(self, api: Api, compute: Compute, *, checks_version: bool) -> None:
+        super().__init__(api, compute)
         self._checks_version = checks_version
-
-    def __repr__(self) -> str:
-        return f"<OvhClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
@@ -131,10 +117,7 @@ class OvhClient(TextValues, SingleReads[SecretBytes]):
                     folders.append(whole.removesuffix("/"))
                 elif matches(whole):
                     found.add_name(whole)
-        return await found.read_values(self._read_current, paced, doing="ovh find")
-
-    async def _read_current(self, path: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(path))
+        return await found.read_values(self.read_current, paced, doing="ovh find")
 
     async def _list(self, folder: str, paced: Paced) -> Sequence[str]:
         """The keys of all pages of a folder; none if it is gone."""

@@ -6,15 +6,16 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import bearer
-from syncret.providers.kit.http import Answer, Http, Tls, segments
+from syncret.providers.kit.http import Tls, segments
 from syncret.providers.kit.references import ca_bundle, read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
 from syncret.providers.ovh.client import OvhClient
 from syncret.providers.ovh.spec import OvhMTLS, OvhSpec
+from syncret.providers.values import SecretBytes
 
 _ABSENT: Final = {17125377, 17125378}
 """What the Secret Manager calls a secret, and a version, that does not exist."""
@@ -24,13 +25,10 @@ class _Failure(msgspec.Struct):
     error_code: int
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.error_code in _ABSENT
-
-
 _REFUSALS: Final = Refusals(
-    vendor="OVHcloud", check="check server and okmsid: is the domain in this region?", is_absent=_is_absent
+    vendor="OVHcloud",
+    check="check server and okmsid: is the domain in this region?",
+    is_absent=says(_Failure, lambda failure: failure.error_code in _ABSENT),
 )
 
 
@@ -42,11 +40,9 @@ async def open_store(spec: OvhSpec, context: OpenContext) -> AsyncGenerator[OvhC
         token = await read_text(context, spec.auth.token.token_secret_ref, "auth.token.tokenSecretRef")
     tls = Tls() if spec.auth.mtls is None else await _certificate(spec.auth.mtls, context)
 
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders(bearer(SecretBytes(token.encode())) if token else {})
-
     url = f"{spec.server.rstrip('/')}/api/{segments(spec.okmsid)}"
-    async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+    identity = FixedHeaders(bearer(SecretBytes(token.encode())) if token else {})
+    async with connected(url, context, identity, _REFUSALS, tls=tls) as api:
         yield OvhClient(api, context.compute, checks_version=bool(spec.cas_required))
 
 

@@ -5,10 +5,10 @@ from binascii import Error
 from typing import Any, cast
 
 from syncret.config.fields import Json
-from syncret.providers.contract import PushItem
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.references import as_text
+from syncret.providers.pushes import PushItem
 from syncret.providers.work import Work
 
 

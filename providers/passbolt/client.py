@@ -6,32 +6,23 @@ https://help.passbolt.com/api
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.passbolt.openpgp import Key
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
-    from syncret.providers.passbolt.openpgp import Key
 
 _GRANT: Final = "share the resource with the account; an account with multi-factor login cannot be used"
 LIST: Final = Endpoint("GET", "/resources.json", "reading {what}", _GRANT)
@@ -80,18 +71,14 @@ class Fields:
     by_name: Mapping[str, str] = field(repr=False)
 
 
-class PassboltClient:
+class PassboltClient(ComputingClient):
     """Reads, finds and probes."""
 
     converts_keys = False
 
-    def __init__(self, api: "Api", key: "Key", compute: Compute) -> None:
-        self._api = api
+    def __init__(self, api: Api, key: Key, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._key = key
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<PassboltClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

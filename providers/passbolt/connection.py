@@ -11,7 +11,7 @@ from urllib.parse import unquote_plus, urlencode
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, Tls, json_body
@@ -23,6 +23,7 @@ from syncret.providers.kit.rest.logins import REFUSED, cookie, session_cookies
 from syncret.providers.passbolt.client import VERSION, PassboltClient
 from syncret.providers.passbolt.openpgp import Key, require_library, unlocked
 from syncret.providers.passbolt.spec import PassboltSpec
+from syncret.providers.values import SecretBytes
 
 _REFUSALS: Final = Refusals(vendor="Passbolt", check="does host lead to Passbolt?")
 _LOGIN: Final = f"/auth/login.json?{urlencode(VERSION)}"

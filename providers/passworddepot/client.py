@@ -4,20 +4,20 @@ https://www.password-depot.de/en/documentation/
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import read_each
+from syncret.providers.kit.entries import Entries, EntryValues
 from syncret.providers.kit.extract import missing_property
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the user the right to read the database, its folders and their entries"
 
@@ -46,28 +46,18 @@ class _Entries(msgspec.Struct):
     entries: list[_Named]
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The fields of an entry."""
-
-    by_name: Mapping[str, str] = field(repr=False)
-
-
-class PasswordDepotClient:
+class PasswordDepotClient(ApiClient, EntryValues):
     """Reads and probes."""
 
-    def __init__(self, api: "Api", database: str) -> None:
-        self._api = api
+    def __init__(self, api: Api, database: str) -> None:
+        super().__init__(api)
         self._database = database
-
-    def __repr__(self) -> str:
-        return f"<PasswordDepotClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Entries are read as they are now."""
         return RemoteKey(ref.key)
 
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Fields | SyncError]:
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Entries | SyncError]:
         """Each entry by itself; every folder on the way to them is listed once."""
         database = await self._fingerprint()
         folders: dict[str, list[_Named]] = {}
@@ -79,7 +69,7 @@ class PasswordDepotClient:
                 folders[folder] = answer.decode(_Entries).entries
             return folders[folder]
 
-        async def read(key: RemoteKey) -> Fields:
+        async def read(key: RemoteKey) -> Entries:
             entry, rest = "", key.key
             while rest:
                 entry, rest = _step(await listed(entry), rest, key.key)
@@ -87,7 +77,7 @@ class PasswordDepotClient:
                 raise Malformed("the key is empty", hint="write the name of an entry")
             answer = await self._api.call(READ, params={"db": database, "entry": entry}, name=key.key)
             held = answer.decode(dict[str, object])
-            return Fields({name: _text(held.get(name)) for name in _FIELDS})
+            return Entries({name: _text(held.get(name)) for name in _FIELDS})
 
         return await read_each(keys, read)
 
@@ -102,17 +92,13 @@ class PasswordDepotClient:
             )
         return found.fingerprint
 
-    def value(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretBytes | None:
+    def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """One field, by default the password."""
-        del work
         name = ref.property or _PASSWORD
-        if name not in payload.by_name:
+        found = super().value(payload, ref._replace(property=name), work)
+        if found is None:
             raise missing_property(f"entries have no field {name!r}, which {ref.key} is asked for")
-        return SecretBytes(payload.by_name[name].encode())
-
-    def fields(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretMap | None:
-        del ref, work
-        return {name: SecretBytes(text.encode()) for name, text in payload.by_name.items()}
+        return found
 
     async def probe(self) -> Readiness:
         await self._fingerprint()

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Http
@@ -18,6 +18,7 @@ from syncret.providers.kit.rest.identities import Headers, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import REFUSED
 from syncret.providers.passworddepot.client import PasswordDepotClient
 from syncret.providers.passworddepot.spec import PasswordDepotSpec
+from syncret.providers.values import SecretBytes
 
 _PORT: Final = 8714
 _REFUSALS: Final = Refusals(

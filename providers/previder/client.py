@@ -4,28 +4,19 @@ https://vault.previder.io/swagger, https://github.com/previder/vault-cli
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _GRANT: Final = "give the store a token that may decrypt the secrets of this environment"
 
@@ -43,16 +34,10 @@ class _Secret(msgspec.Struct):
     description: str = ""
 
 
-class PreviderClient(SingleReads[SecretBytes]):
+class PreviderClient(ApiClient, SingleReads[SecretBytes]):
     """Reads, finds and probes. As in the operator, properties are ignored, and `extract` has one key."""
 
     converts_keys = False
-
-    def __init__(self, api: "Api") -> None:
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<PreviderClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -5,11 +5,10 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.providers.contract import OpenContext
-from syncret.providers.kit.http import Http
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.kit.rest.api import Refusals, is_no_page
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.identities import FixedHeaders, Identity
+from syncret.providers.kit.rest.identities import FixedHeaders
 from syncret.providers.previder.client import PreviderClient
 from syncret.providers.previder.spec import PreviderSpec
 
@@ -23,10 +22,8 @@ _REFUSALS: Final = Refusals(vendor="Previder", check="check baseUri", is_absent=
 async def open_store(spec: PreviderSpec, context: OpenContext) -> AsyncGenerator[PreviderClient, None]:
     """A client with the store's token. Raises SyncError."""
     selector = None if spec.auth.secret_ref is None else spec.auth.secret_ref.access_token
-    token = (await read_text(context, selector, "auth.secretRef.accessToken")).strip()
+    token = await read_trimmed(context, selector, "auth.secretRef.accessToken")
 
-    async def identify(_http: Http) -> Identity:
-        return FixedHeaders({"X-API-Key": token})
-
-    async with connected(spec.base_uri or HOME, context, identify, _REFUSALS) as api:
+    identity = FixedHeaders({"X-API-Key": token})
+    async with connected(spec.base_uri or HOME, context, identity, _REFUSALS) as api:
         yield PreviderClient(api)

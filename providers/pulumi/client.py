@@ -4,38 +4,28 @@ https://www.pulumi.com/docs/pulumi-cloud/reference/environments/
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pulumi import paths
 from syncret.providers.pulumi.paths import Absent, Path
 from syncret.providers.pulumi.spec import PulumiSpec
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _READ: Final = "give the token's owner the permission to open the environment"
 _WRITE: Final = "give the token's owner the permission to write the environment"
@@ -77,18 +67,14 @@ class _Entry(NamedTuple):
     text: bytes
 
 
-class PulumiClient(TextValues, TextWrites[_Entry]):
+class PulumiClient(ComputingClient, TextValues, TextWrites[_Entry]):
     """Reads, finds, pushes, deletes and probes. One answer has the whole environment."""
 
     converts_keys = False
 
-    def __init__(self, spec: PulumiSpec, api: "Api", compute: Compute) -> None:
+    def __init__(self, spec: PulumiSpec, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._spec = spec
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<PulumiClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:

@@ -6,16 +6,17 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.http import Answer, Http, form_body, segments
+from syncret.providers.kit.http import Http, form_body, segments
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Headers, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import account_jwt, log_in_with, oauth_token
 from syncret.providers.pulumi.client import PulumiClient
 from syncret.providers.pulumi.spec import PulumiOIDC, PulumiSpec
+from syncret.providers.values import SecretBytes
 
 _ESC: Final = "/api/esc"
 _OAUTH: Final = "urn:ietf:params:oauth"
@@ -26,12 +27,8 @@ class _Failure(msgspec.Struct):
     code: int
 
 
-def _is_absent(answer: Answer) -> bool:
-    return answer.decode_if(_Failure) is not None
-
-
 _REFUSALS: Final = Refusals(
-    vendor="Pulumi", check="check apiUrl: it ends with /api/esc", is_absent=_is_absent
+    vendor="Pulumi", check="check apiUrl: it ends with /api/esc", is_absent=says(_Failure)
 )
 
 

@@ -5,33 +5,24 @@ https://www.scaleway.com/en/developers/api/secret-manager
 
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.rest.api import Api
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem
 from syncret.providers.scaleway.names import Name, parsed
 from syncret.providers.scaleway.spec import ScalewaySpec
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 _BASE: Final = "/secret-manager/v1beta1/regions/{region}"
 _READ: Final = "give the API key the permission set SecretManagerReadOnly and SecretManagerSecretAccess"
@@ -74,19 +65,15 @@ class Held(msgspec.Struct, frozen=True):
     data: bytes | None
 
 
-class ScalewayClient(SingleReads[SecretBytes], TextValues, TextWrites[Held]):
+class ScalewayClient(ComputingClient, SingleReads[SecretBytes], TextValues, TextWrites[Held]):
     """Reads, finds, pushes, deletes and probes."""
 
     converts_keys = False
 
-    def __init__(self, spec: ScalewaySpec, api: "Api", compute: Compute) -> None:
-        self._api = api
-        self._compute = compute
+    def __init__(self, spec: ScalewaySpec, api: Api, compute: Compute) -> None:
+        super().__init__(api, compute)
         self._project = {"project_id": spec.project_id}
         self._region = spec.region
-
-    def __repr__(self) -> str:
-        return f"<ScalewayClient {self._api!r}>"
 
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
@@ -149,7 +136,7 @@ class ScalewayClient(SingleReads[SecretBytes], TextValues, TextWrites[Held]):
         return found.values
 
     async def _current(self, secret_id: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(f"id:{secret_id}"))
+        return await self.read_current(f"id:{secret_id}")
 
     # -- push
     async def entry(self, key: str) -> Held | None:

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from syncret.providers.contract import OpenContext
-from syncret.providers.kit.http import Answer, Http
+from syncret.providers.kit.http import Http
 from syncret.providers.kit.references import read_given
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 from syncret.providers.scaleway.client import ScalewayClient
@@ -22,13 +22,10 @@ class _Failure(msgspec.Struct):
     type: str = ""
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.type == "not_found"
-
-
 _REFUSALS: Final = Refusals(
-    vendor="Scaleway", check="check apiUrl and region: is Secret Manager offered there?", is_absent=_is_absent
+    vendor="Scaleway",
+    check="check apiUrl and region: is Secret Manager offered there?",
+    is_absent=says(_Failure, lambda failure: failure.type == "not_found"),
 )
 
 
@@ -37,10 +34,7 @@ async def open_store(spec: ScalewaySpec, context: OpenContext) -> AsyncGenerator
     """A client. Raises SyncError."""
 
     async def identify(_http: Http) -> Identity:
-        half = spec.secret_key
-        return FixedHeaders(
-            {"X-Auth-Token": await read_given(context, half.value, half.secret_ref, "secretKey")}
-        )
+        return FixedHeaders({"X-Auth-Token": await read_given(context, spec.secret_key, "secretKey")})
 
     async with connected(spec.api_url or HOME, context, identify, _REFUSALS) as api:
         yield ScalewayClient(spec, api, context.compute)

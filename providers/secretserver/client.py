@@ -5,20 +5,18 @@ applies.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from syncret.config.fields import Json
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap, Writer
+from syncret.providers.contract import Readiness, Writer
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import DelegatedWrites
-from syncret.providers.secretserver.secrets import Secret, missing
+from syncret.providers.secretserver.secrets import Secret, Secrets, missing
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.secretserver.secrets import Secrets
 
 _PROBE: Final = "external-secrets-validation-check"
 """A name that no secret has: what the answer shows is that a search is answered."""
@@ -58,7 +56,7 @@ _FIELDS: Final[Mapping[str, Json]] = {
 class SecretServerClient(DelegatedWrites, SingleReads[Secret]):
     """Reads, pushes, deletes and probes."""
 
-    def __init__(self, secrets: "Secrets", writer: Writer) -> None:
+    def __init__(self, secrets: Secrets, writer: Writer) -> None:
         self._secrets = secrets
         self._writer = writer
 

@@ -7,20 +7,22 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.kit.auth.logins import ExpiringValue, bearer
+from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.references import ca_bundle, read_text
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
+from syncret.providers.kit.rest.logins import already_made
 from syncret.providers.secretserver.client import SecretServerClient
 from syncret.providers.secretserver.login import Account, is_platform, platform_token, server_token, vault_of
 from syncret.providers.secretserver.push import Pusher
 from syncret.providers.secretserver.secrets import Secrets
 from syncret.providers.secretserver.spec import SecretServerRef, SecretServerSpec
+from syncret.providers.values import SecretBytes
 
 _DENIED: Final = "API_AccessDenied"
 
@@ -54,10 +56,7 @@ async def open_store(
     async with Http(spec.server_url, tls=tls, now=context.now, network=context.network) as entrance:
         url, identity = await _identity(spec, entrance, context)
 
-        async def identify(_http: Http) -> Identity:
-            return identity
-
-        async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
+        async with connected(url, context, identity, _REFUSALS, tls=tls) as api:
             secrets = Secrets(api)
             yield SecretServerClient(secrets, Pusher(secrets))
 
@@ -71,13 +70,9 @@ async def _identity(spec: SecretServerSpec, http: Http, context: OpenContext) ->
     account = Account(user.strip(), await _text(spec.password, "password", context), spec.domain)
     if not await is_platform(http):
         return spec.server_url, LoggedIn(partial(server_token, http, account, context.now), context)
-    first = await context.log_in(lambda: platform_token(http, account, context.now))
-    fresh = [first]
-
-    async def renewed() -> ExpiringValue[SecretBytes]:
-        return fresh.pop() if fresh else await platform_token(http, account, context.now)
-
-    return await vault_of(http, first.value), LoggedIn(renewed, context)
+    login = partial(platform_token, http, account, context.now)
+    first = await context.log_in(login)
+    return await vault_of(http, first.value), LoggedIn(already_made(first, login), context)
 
 
 async def _text(ref: SecretServerRef | None, path: str, context: OpenContext) -> str:

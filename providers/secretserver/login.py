@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.http import Http, form_body
 from syncret.providers.kit.rest.logins import log_in_with, oauth_token
+from syncret.providers.values import SecretBytes
 
 _PLATFORM: Final = "/identity/api/oauth2/token/xpmplatform"
 _HINT: Final = "check username, password and domain; a user of the platform logs in as its client ID"

@@ -1,18 +1,15 @@
 """Pushes to secrets: one field of a secret, which is created if there is none."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from syncret.config.fields import Model
-from syncret.providers.contract import PushItem, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
-from syncret.providers.secretserver.secrets import CREATE, DELETE, TEMPLATE, UPDATE, Item, Secret
-
-if TYPE_CHECKING:  # imports TLS
-    from syncret.providers.secretserver.secrets import Secrets
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.secretserver.secrets import CREATE, DELETE, TEMPLATE, UPDATE, Item, Secret, Secrets
 
 _SITE = 1
 """The site that every Secret Server has."""
@@ -38,7 +35,7 @@ class _Template(msgspec.Struct):
 class Pusher:
     """Writes to the secrets of one store."""
 
-    def __init__(self, secrets: "Secrets") -> None:
+    def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
 
     async def push(self, item: PushItem) -> None:

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.http import Answer
+from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.endpoints import Endpoint
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.http import Answer
-    from syncret.providers.kit.rest.api import Api
 
 _VIEW: Final = "give the account the permission View for the secret, and its role View Secret"
 _EDIT: Final = "give the account the permission Edit for the secret, and its role Edit Secret"
@@ -71,7 +69,7 @@ class Secret(NamedTuple):
 class Secrets:
     """Finds secrets by their keys."""
 
-    def __init__(self, api: "Api") -> None:
+    def __init__(self, api: Api) -> None:
         self.api = api
 
     async def find(self, key: str, *, folder: int = 0, strictly: bool = False) -> Secret | None:
@@ -110,7 +108,7 @@ class Secrets:
             )
         return await self.read(str(fits[0].id)) if fits else None
 
-    async def _read(self, answer: "Answer | None") -> Secret | None:
+    async def _read(self, answer: Answer | None) -> Secret | None:
         """The secret, with the contents of its files; one that was deleted is none."""
         if answer is None:
             return None

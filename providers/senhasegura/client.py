@@ -5,19 +5,18 @@ https://docs.senhasegura.io/docs/dsm-api-integration
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.contract import Readiness
 from syncret.providers.errors import Denied
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 APPLICATION: Final = Endpoint(
     "GET", "/iso/dapp/application", "reading the application", "let the authorization read secrets"
@@ -49,14 +48,8 @@ class Entries:
     all: Sequence[Mapping[str, str]] = field(repr=False)
 
 
-class SenhaseguraClient:
+class SenhaseguraClient(ApiClient):
     """Reads and probes. One answer has all that the application may read."""
-
-    def __init__(self, api: "Api") -> None:
-        self._api = api
-
-    def __repr__(self) -> str:
-        return f"<SenhaseguraClient {self._api!r}>"
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Secrets have no versions or metadata to read."""

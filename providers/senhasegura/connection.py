@@ -4,17 +4,18 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Http, Tls
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
 from syncret.providers.kit.rest.logins import client_credentials
 from syncret.providers.senhasegura.client import SenhaseguraClient
 from syncret.providers.senhasegura.spec import SenhaseguraSpec
+from syncret.providers.values import SecretBytes
 
 _REFUSALS: Final = Refusals(vendor="senhasegura", check="does url lead to senhasegura, without a path?")
 
@@ -25,7 +26,7 @@ async def open_store(spec: SenhaseguraSpec, context: OpenContext) -> AsyncGenera
     if spec.module != "DSM":
         raise Malformed(f"module {spec.module} of senhasegura is not supported", hint="write module: DSM")
     selector = spec.auth.client_secret_secret_ref
-    secret = (await read_text(context, selector, "auth.clientSecretSecretRef")).strip()
+    secret = await read_trimmed(context, selector, "auth.clientSecretSecretRef")
 
     async def identify(http: Http) -> Identity:
         async def log_in() -> ExpiringValue[SecretBytes]:

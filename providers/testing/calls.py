@@ -5,19 +5,10 @@ from base64 import b64encode
 from collections.abc import Mapping
 
 from syncret.config.meta import Document, is_object
-from syncret.providers.contract import (
-    Client,
-    Finder,
-    Prober,
-    PushItem,
-    Reader,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Client, Finder, Prober, Reader, Writer
 from syncret.providers.errors import Denied, SyncError
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from syncret.providers.contract import Client, RemoteRef, Writer
+from syncret.providers.contract import Client, Writer
 from syncret.providers.errors import Denied, SyncError, Throttled, Unavailable
 from syncret.providers.testing.calls import chain, failing, fields, item, prober, read
 from syncret.providers.testing.harness import Ability, Entry, Fault, Harness
 from syncret.providers.testing.running import AsyncCases, needs
+from syncret.providers.values import RemoteRef
 
 CANARY = "canary-9b1f4c"
 STEPS = 12

@@ -6,13 +6,14 @@ from typing import ClassVar, TypeAlias, TypeVar
 
 import pytest
 
-from syncret.providers.contract import Client, Finder, FindQuery
+from syncret.providers.contract import Client, Finder
 from syncret.providers.errors import Malformed, Throttled
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import Http
 from syncret.providers.testing.calls import finder
 from syncret.providers.testing.harness import Ability, Entry, Harness
 from syncret.providers.testing.running import AsyncCases, needs
+from syncret.providers.values import FindQuery
 from syncret.providers.work import Work
 
 T = TypeVar("T")

@@ -6,16 +6,10 @@ from typing import Any, Final, TypeVar
 
 from syncret.config.catalog import Scope
 from syncret.config.meta import ObjectRef
-from syncret.providers.contract import (
-    IssuedToken,
-    OpenContext,
-    OwnIdentity,
-    Receiver,
-    SecretBytes,
-    WholeSecret,
-)
+from syncret.providers.contract import IssuedToken, OpenContext, OwnIdentity, Receiver, WholeSecret
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.network import Egress, Network
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 T = TypeVar("T")

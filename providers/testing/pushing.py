@@ -4,11 +4,13 @@ import json
 
 import pytest
 
-from syncret.providers.contract import Client, RemoteRef, RemoteTarget
+from syncret.providers.contract import Client
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing.calls import item, read, writer
 from syncret.providers.testing.harness import Ability, Entry, Harness
 from syncret.providers.testing.running import AsyncCases, needs
+from syncret.providers.values import RemoteRef
 
 
 class PushingCases(AsyncCases):

@@ -2,11 +2,12 @@
 
 import pytest
 
-from syncret.providers.contract import Client, RemoteKey, RemoteRef
+from syncret.providers.contract import Client
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.testing.calls import fields, read, reader
 from syncret.providers.testing.harness import Ability, Entry, Harness
 from syncret.providers.testing.running import AsyncCases, needs
+from syncret.providers.values import RemoteKey, RemoteRef
 
 USER = b'{"user":"ada","port":5432,"nested":{"a.b":"deep"},"none":null}'
 

@@ -1,31 +1,20 @@
 """The client of a Vault store."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute, Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED, Matches
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.kit.vault import entries as payloads
+from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import Payload
+from syncret.providers.kit.vault.key_values import KeyValues
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.vault.push import VaultPusher
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # slow to import, and not needed to validate a spec
-    from syncret.providers.kit.vault.client import Vault
-    from syncret.providers.kit.vault.key_values import KeyValues
-    from syncret.providers.vault.push import VaultPusher
 
 
 class VaultClient(SingleReads[Payload], DelegatedWrites):
@@ -37,7 +26,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
 
     converts_keys = False
 
-    def __init__(self, vault: "Vault", entries: "KeyValues", pusher: "VaultPusher", compute: Compute) -> None:
+    def __init__(self, vault: Vault, entries: KeyValues, pusher: VaultPusher, compute: Compute) -> None:
         self._compute = compute
         self._vault = vault
         self._entries = entries
@@ -92,7 +81,7 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
         return None if known is None else Payload(known)
 
     async def _document(self, key: str) -> SecretBytes | None:
-        payload = await self.fetch_one(RemoteKey(key))
+        payload = await self.read_current(key)
         return None if payload is None else SecretBytes(await self._compute(payload.document))
 
     async def _tagged(self, keys: Sequence[str], tags: Sequence[tuple[str, str]], paced: Paced) -> Matches:

@@ -6,7 +6,7 @@ from typing import Final
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.config.resources.secret_store import RetrySettings
-from syncret.providers.contract import Generated, OpenContext, SecretBytes, SecretMap
+from syncret.providers.contract import Generated, OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Unauthenticated
@@ -14,6 +14,7 @@ from syncret.providers.kit.retry import DEFAULT, ONCE, RetryPolicy, policy_of, r
 from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import fields, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, Reply, number
+from syncret.providers.values import SecretBytes, SecretMap
 from syncret.providers.vault.connection import open_vault
 from syncret.providers.vault.dynamic_secret import VaultDynamicSecretSpec
 from syncret.providers.work import Work

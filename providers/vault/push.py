@@ -9,7 +9,7 @@ repeated on the new value.
 from typing import Final
 
 from syncret.config.meta import Document, is_object
-from syncret.providers.contract import Compute, PushItem, RemoteTarget
+from syncret.providers.contract import Compute
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
@@ -18,6 +18,7 @@ from syncret.providers.kit.vault import entries
 from syncret.providers.kit.vault.entries import Payload
 from syncret.providers.kit.vault.key_values import Entry, KeyValues
 from syncret.providers.kit.vault.replies import Absent
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.work import Work
 
 _METADATA: Final = "custom_metadata"

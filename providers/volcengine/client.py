@@ -4,33 +4,23 @@ https://www.volcengine.com/docs/6476
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    Compute,
-    FindQuery,
-    Paced,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import VersionedTexts
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
-
-if TYPE_CHECKING:  # imports asyncio and TLS
-    from syncret.providers.kit.rest.api import Api
 
 
 def _action(name: str, doing: str) -> Endpoint:
@@ -80,17 +70,10 @@ class _ListAnswer(msgspec.Struct):
     Result: _List
 
 
-class VolcengineClient(VersionedTexts):
+class VolcengineClient(ComputingClient, VersionedTexts):
     """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
 
     converts_keys = False
-
-    def __init__(self, api: "Api", compute: Compute) -> None:
-        self._api = api
-        self._compute = compute
-
-    def __repr__(self) -> str:
-        return f"<VolcengineClient {self._api!r}>"
 
     # -- read
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:

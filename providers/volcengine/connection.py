@@ -50,13 +50,11 @@ class _Failure(msgspec.Struct):
     ResponseMetadata: _Metadata
 
 
-def _refused(answer: Answer, endpoint: Endpoint) -> SyncError:
+def _refused(answer: Answer, endpoint: Endpoint) -> SyncError | None:
     """What a code means: https://www.volcengine.com/docs/6369/68677."""
     failure = answer.decode_if(_Failure)
     if failure is None:
-        return Malformed(
-            f"{answer.doing}: HTTP {answer.status}, but not from Volcengine", hint="check region"
-        )
+        return None
     code = failure.ResponseMetadata.Error.Code
     if code == "FlowLimitExceeded":
         return Throttled(f"{answer.doing}: Volcengine allows fewer calls")

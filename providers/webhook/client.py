@@ -5,18 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from syncret.providers.contract import (
-    OpenContext,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import OpenContext, Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.webhook import results
 from syncret.providers.webhook.spec import WebhookSpec, depends_on_property
 from syncret.providers.work import Work
@@ -77,7 +70,7 @@ class WebhookClient(SingleReads[WebhookResponse]):
         await self._api.send("DELETE", data, doing=doing, accept=(NOT_FOUND,))
 
     async def exists(self, target: RemoteTarget) -> bool:
-        return await self.fetch_one(RemoteKey(target.remote_key)) is not None
+        return await self.read_current(target.remote_key) is not None
 
     async def probe(self) -> Readiness:
         """Check whether the server accepts connections; requests need a key."""

@@ -2,11 +2,11 @@
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import jsonpath
 from syncret.providers.kit.http.bodies import check_parsed
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 

@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.yandex.client import FolderClient
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
@@ -86,7 +80,7 @@ class CertificateManagerClient(FolderClient[Content]):
         """Certificates of the folder, by name and labels; each as its chain and its key."""
 
         async def read(name: str) -> SecretBytes | None:
-            found = await self.fetch_one(RemoteKey(name))
+            found = await self.read_current(name)
             return None if found is None else self.value(found, RemoteRef(name), work)
 
         return await self._named.find(query, read, paced, work)

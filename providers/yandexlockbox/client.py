@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncret.providers.contract import (
-    FindQuery,
-    Paced,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Paced
 from syncret.providers.kit.entries import Entries, EntryValues
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.yandex.client import FolderClient
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS
@@ -75,7 +69,7 @@ class LockboxClient(EntryValues, FolderClient[Entries]):
         """Secrets of the folder, by name and labels; each as a JSON object."""
 
         async def read(name: str) -> SecretBytes | None:
-            found = await self.fetch_one(RemoteKey(name))
+            found = await self.read_current(name)
             return None if found is None else found.document(work)
 
         return await self._named.find(query, read, paced, work)

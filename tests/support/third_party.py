@@ -10,7 +10,8 @@ from msgspec import Meta
 
 from syncret.config.catalog import SpecType
 from syncret.config.fields import Model
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.values import SecretBytes
 
 
 class Words(Model):

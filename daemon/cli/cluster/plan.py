@@ -29,7 +29,8 @@ from syncret.daemon.homes.kubernetes.user import UserCluster
 from syncret.daemon.one_pass import SyncResult
 from syncret.daemon.ops.pass_recorder import PassRecorder
 from syncret.daemon.process import keep_memory_private
-from syncret.providers.contract import Provider, RemoteTarget
+from syncret.providers.contract import Provider
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.registry import Registry
 
 SIGNS: Final = {"create": "+", "update": "~", "unchanged": "=", "refused": "!", "unknown": "?"}

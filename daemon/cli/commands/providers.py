@@ -3,6 +3,7 @@
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
+from inspect import unwrap
 from types import UnionType
 from typing import Any, Final, get_args, get_type_hints
 
@@ -101,8 +102,8 @@ def generator_rows(registry: Registry) -> Iterator[GeneratorRow]:
 def capabilities(opener: Callable[..., Any]) -> tuple[str, ...]:
     """What a client can do, according to the return annotation of the provider's `open`."""
     try:
-        hints = get_type_hints(getattr(opener, "__wrapped__", opener))
-    except NameError:  # of somebody else's provider: its annotation is for type checkers alone
+        hints = get_type_hints(unwrap(opener))
+    except (NameError, ImportError):  # in another package: a name for type checkers alone, or no library
         return ()
     given = hints.get("return", object)
     client = next(iter(get_args(given)), given)

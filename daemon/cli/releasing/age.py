@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:
     from pyrage import ssh, x25519

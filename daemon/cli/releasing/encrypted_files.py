@@ -17,7 +17,7 @@ from syncret.daemon.cli.releasing import age, sops
 from syncret.daemon.cli.releasing.tag_sources import LARGEST, Asked, answered
 from syncret.daemon.release.compiler import Refusal, parse
 from syncret.daemon.release.tags import TagError, read_tag
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:
     from syncret.daemon.cli.releasing.age import Identity

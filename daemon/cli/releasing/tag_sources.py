@@ -16,7 +16,7 @@ from syncret.daemon.release.documents import Documents
 from syncret.daemon.release.model import Tag
 from syncret.daemon.release.parsed import Parsed
 from syncret.daemon.release.platform import STORES, Policy
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 
 LARGEST: Final = 1024 * 1024
 """Bytes of a file: no Secret holds more."""

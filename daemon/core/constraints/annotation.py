@@ -19,7 +19,7 @@ from syncret.daemon.core.constraints.verdict import (
     Verdict,
     violation,
 )
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 _POLICIES: Final = ("block", "warn")

@@ -15,9 +15,9 @@ from syncret.config.meta import Document, is_list, is_object
 from syncret.config.spelling import allowed_values_hint, did_you_mean
 from syncret.daemon.core.constraints import cel
 from syncret.daemon.core.constraints.formats import FORMATS
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import OverBudget
 from syncret.providers.kit.golang import regexp
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 _DECIMAL: Final = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")

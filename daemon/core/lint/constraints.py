@@ -9,8 +9,8 @@ from syncret.config.spelling import keys_hint
 from syncret.daemon.core.constraints.verdict import ANNOTATION
 from syncret.daemon.core.lint import texts
 from syncret.daemon.core.lint.external_secrets import keys_of
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import OverBudget
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 _EXAMPLE: Final = 'write {"keys": {"KEY": [{"minRunes": 12}]}, "policy": "block"}'

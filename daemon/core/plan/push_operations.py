@@ -9,8 +9,8 @@ from msgspec import Struct
 from syncret.config.resources.push_secret import PushData
 from syncret.daemon.core.needs import StoreName
 from syncret.daemon.core.push_entries import Push
-from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
+from syncret.providers.pushes import RemoteTarget
 
 Account: TypeAlias = Mapping[str, Mapping[str, PushData]]
 """By store (`SecretStore/name`) and remote key, each entry that was pushed and not deleted since."""

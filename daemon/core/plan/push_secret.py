@@ -35,8 +35,8 @@ from syncret.daemon.core.plan.push_operations import (
 from syncret.daemon.core.push_entries import Push, Source, Store, StoreEntries, rendered, store_entries
 from syncret.daemon.core.rendering import Rendering
 from syncret.daemon.core.schedule import refresh
-from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.work import Work
 
 FINALIZER: Final = "pushsecret.externalsecrets.io/finalizer"

@@ -18,7 +18,6 @@ from syncret.daemon.core.secret import secret_data
 from syncret.daemon.engine.queue.fair_queue import resources_lane
 from syncret.daemon.engine.queue.waiting import current_run, waiting_for
 from syncret.daemon.homes.contract import ObjectReader
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.secret_apis import (
     CallIdentity,
@@ -27,6 +26,7 @@ from syncret.providers.secret_apis import (
     SecretCall,
     SecretReader,
 )
+from syncret.providers.values import SecretBytes, SecretMap
 
 
 class Secrets(NamedTuple):

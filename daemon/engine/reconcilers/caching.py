@@ -15,9 +15,9 @@ from syncret.daemon.core import needs
 from syncret.daemon.core.needs import Answer, Generate, Need
 from syncret.daemon.core.ownership import DATA_HASH
 from syncret.daemon.core.secret import secret_data
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, SyncError, Throttled, Unavailable, bare
 from syncret.providers.registry import UnknownName
+from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:
     from syncret.daemon.engine.reconcilers.context import ReconcilerContext

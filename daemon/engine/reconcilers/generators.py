@@ -23,9 +23,10 @@ from syncret.daemon.engine.sessions.calls import CallRequest
 from syncret.daemon.engine.work import SyncWork
 from syncret.daemon.engine.writes import Writes, delete_if_there
 from syncret.daemon.homes.contract import Conflict, HomeError, NotFound, OutcomeUnknown
-from syncret.providers.contract import Generated, Generator, SecretMap
+from syncret.providers.contract import Generated, Generator
 from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.registry import UnknownName
+from syncret.providers.values import SecretMap
 
 
 class GeneratedValues(NamedTuple):

@@ -16,8 +16,8 @@ from syncret.daemon.engine.reconcilers.stores import usable_store
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.work import SyncWork
 from syncret.daemon.engine.writes import Writes
-from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.pushes import RemoteTarget
 
 
 async def read_sources(

@@ -4,7 +4,8 @@ from typing import Final, TypeAlias
 
 from syncret.daemon.engine.observer import Item, Operation
 from syncret.providers.api_names import ApiNames, CallKind
-from syncret.providers.contract import FindQuery, PushItem, RemoteTarget
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery
 
 CallLabels: TypeAlias = tuple[str, str]
 

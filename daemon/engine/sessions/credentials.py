@@ -9,8 +9,9 @@ from syncret.config.catalog import Scope
 from syncret.config.meta import Metadata, ObjectRef
 from syncret.config.spelling import keys_hint
 from syncret.daemon.homes.contract import Home, HomeError, StoredObject, WatchEvent, WatchEventType
-from syncret.providers.contract import IssuedToken, SecretBytes, WholeSecret
+from syncret.providers.contract import IssuedToken, WholeSecret
 from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.values import SecretBytes
 
 
 class _Object(msgspec.Struct):

@@ -23,8 +23,8 @@ from syncret.daemon.engine.queue.waiting import current_run
 from syncret.daemon.engine.sessions.tasks import TaskOwner, join
 from syncret.daemon.engine.work import SyncWork
 from syncret.providers.answer_memory import AnswerMemory, RunAnswers, Share
-from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import SyncError, bare
+from syncret.providers.values import RemoteKey
 
 MAX_KEPT: Final = 16 * 2**20
 """Bytes that the kept answers of all stores may take, about."""

@@ -9,22 +9,10 @@ from syncret.daemon.engine.sessions.calls import CallRequest
 from syncret.daemon.engine.sessions.store_client import StoreClient
 from syncret.daemon.engine.work import SyncWork
 from syncret.providers.answer_memory import SMALL_VALUES
-from syncret.providers.contract import (
-    Client,
-    Finder,
-    FindQuery,
-    Prober,
-    PushItem,
-    Reader,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Client, Finder, Prober, Reader, Readiness, Writer
 from syncret.providers.errors import Malformed, SyncError, bare
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 T = TypeVar("T")

@@ -30,19 +30,10 @@ from syncret.daemon.engine.sessions.tasks import join
 from syncret.daemon.engine.work import SyncWork
 from syncret.daemon.homes.contract import Home, WatchEvent
 from syncret.providers.answer_memory import Share, found_share
-from syncret.providers.contract import (
-    Client,
-    Finder,
-    FindQuery,
-    Keyed,
-    OpenContext,
-    Reader,
-    RemoteKey,
-    RemoteRef,
-    SecretMap,
-)
+from syncret.providers.contract import Client, Finder, Keyed, OpenContext, Reader
 from syncret.providers.errors import Malformed, OverBudget, SyncError, Throttled, Unavailable, bare
 from syncret.providers.kit.retry import Doubling
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretMap
 from syncret.providers.work import Work
 
 T = TypeVar("T")

@@ -10,9 +10,9 @@ from msgspec import Struct, field
 from syncret.config.fields import Json
 from syncret.daemon.core.reviews import Verdict
 from syncret.daemon.homes.kubernetes.api import ApiServer
-from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.http import Answer, json_body
 from syncret.providers.kit.kube.client import path_of
+from syncret.providers.values import SecretBytes
 
 KEPT_FOR: Final = 60.0
 """Seconds for which an answer is taken again."""

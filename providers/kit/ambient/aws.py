@@ -7,12 +7,13 @@ from urllib.parse import quote
 
 import msgspec
 
-from syncret.providers.contract import OwnIdentity, SecretBytes
+from syncret.providers.contract import OwnIdentity
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient import metadata
 from syncret.providers.kit.auth.aws_requests import WebIdentity
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.external import AwsKeys, CredentialSource
+from syncret.providers.values import SecretBytes
 
 _SESSION_SECONDS: Final = "300"
 _NOBODY: Final = "does the machine have a role?"

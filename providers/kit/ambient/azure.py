@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 
-from syncret.providers.contract import OwnIdentity, SecretBytes
+from syncret.providers.contract import OwnIdentity
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.ambient import metadata
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.azure.entra import Application, Login, LoginFields, log_in_with_token, token_of
 from syncret.providers.kit.http import Http
+from syncret.providers.values import SecretBytes
 
 _IMDS: Final = "http://169.254.169.254"
 _HINT: Final = "give the machine (in AKS the node or pod) an identity, or choose another authType"

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from syncret.config.meta import ObjectRef
-from syncret.providers.contract import OwnIdentity, Receiver, SecretBytes
+from syncret.providers.contract import OwnIdentity, Receiver
 from syncret.providers.errors import Denied
 from syncret.providers.kit.ambient.files import token_file
 from syncret.providers.kit.ambient.pod import MOUNT, IssueToken, own_account_token
 from syncret.providers.kit.ambient.rules import Rules, Verdict
+from syncret.providers.values import SecretBytes
 
 _MOST_REPORTED: Final = 10_000
 

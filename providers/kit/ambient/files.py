@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from syncret.providers.contract import SecretBytes
-from syncret.providers.errors import Malformed
+from syncret.providers.kit.auth.manifest_files import empty, unreadable
+from syncret.providers.values import SecretBytes
 
 _LARGEST: Final = 64 * 1024
 
@@ -18,10 +18,7 @@ def token_file(path: str | Path, *, what: str = "token") -> SecretBytes:
         with Path(path).open("rb") as file:
             text = file.read(_LARGEST).strip()
     except OSError as error:
-        raise Malformed(
-            f"the {what} file {path} cannot be read: {error.strerror}",
-            hint="is it mounted, and may this user read it?",
-        ) from None
+        raise unreadable(path, what, error) from None
     if not text:
-        raise Malformed(f"the {what} file {path} is empty", hint="whoever writes it has not done so yet")
+        raise empty(path, what)
     return SecretBytes(text)

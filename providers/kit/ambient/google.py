@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import OwnIdentity, SecretBytes
+from syncret.providers.contract import OwnIdentity
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.aws import keys_for_federation
 from syncret.providers.kit.ambient.google_metadata import metadata_server_login
@@ -22,6 +22,7 @@ from syncret.providers.kit.google.external import EXTERNAL, ExternalAccountLogin
 from syncret.providers.kit.google.keys import ServiceAccountKey, key_login
 from syncret.providers.kit.google.tokens import Access, Login, impersonate, login_of, request_token
 from syncret.providers.kit.http import Http
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 _USER_TOKENS: Final = "https://oauth2.googleapis.com/token"

@@ -11,12 +11,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from syncret.providers.contract import OwnIdentity, SecretBytes
+from syncret.providers.contract import OwnIdentity
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.ambient import metadata
 from syncret.providers.kit.ambient.pod import MOUNT
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http, Tls, json_body
+from syncret.providers.values import SecretBytes
 
 _METADATA: Final = "http://169.254.169.254/opc/v2"
 _REGION: Final = re.compile(r"[a-z0-9-]{1,64}")

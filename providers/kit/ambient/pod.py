@@ -10,12 +10,13 @@ from typing import Final, Protocol
 import msgspec
 
 from syncret.config.meta import ObjectRef
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.ambient.files import token_file
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.kube.client import Kube
+from syncret.providers.values import SecretBytes
 
 MOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """The mount point of a pod's token and of the CA of its API server."""

@@ -6,10 +6,11 @@ https://yandex.cloud/en/docs/compute/operations/vm-connect/auth-inside-vm
 from collections.abc import Callable
 from typing import Final
 
-from syncret.providers.contract import OwnIdentity, SecretBytes
+from syncret.providers.contract import OwnIdentity
 from syncret.providers.kit.ambient import metadata
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.rest.logins import oauth_token
+from syncret.providers.values import SecretBytes
 
 _URL: Final = "http://{}/computeMetadata/v1/instance/service-accounts/default/token"
 _SERVER: Final = "169.254.169.254"

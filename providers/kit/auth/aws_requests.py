@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from syncret.config.fields import ServiceAccountSelector
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 
 _ROLE: Final = "eks.amazonaws.com/role-arn"
 _AUDIENCE: Final = "eks.amazonaws.com/audience"

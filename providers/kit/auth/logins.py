@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Final, Generic, TypeVar
 
-from syncret.providers.contract import LogIn, SecretBytes
+from syncret.providers.contract import LogIn
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.http.answers import Unauthenticated
 from syncret.providers.kit.retry import Doubling
+from syncret.providers.values import SecretBytes
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.values import SecretBytes
 
 LARGEST: Final = 64 * 1024
 """The largest file in bytes; tokens have a few kilobytes."""
@@ -24,6 +24,19 @@ _OWN_FILES: Final = (
     "GOOGLE_APPLICATION_CREDENTIALS",
 )
 """Variables that name files with the daemon's own cloud credentials."""
+
+
+def unreadable(path: str | Path, what: str, error: OSError) -> Malformed:
+    """The error for a file that cannot be read."""
+    return Malformed(
+        f"the {what} file {path} cannot be read: {error.strerror}",
+        hint="is it mounted, and may this user read it?",
+    )
+
+
+def empty(path: str | Path, what: str) -> Malformed:
+    """The error for a file that has nothing in it."""
+    return Malformed(f"the {what} file {path} is empty", hint="whoever writes it has not done so yet")
 
 
 class ManifestFiles:
@@ -44,16 +57,13 @@ class ManifestFiles:
         try:
             content = self._read(path, what)
         except OSError as error:
-            raise Malformed(
-                f"the {what} file {path} cannot be read: {error.strerror}",
-                hint="is it mounted, and may this user read it?",
-            ) from None
+            raise unreadable(path, what, error) from None
         if len(content) > LARGEST:
             raise Malformed(
                 f"the {what} file {path} is larger than {LARGEST} bytes", hint="is it the right file?"
             )
         if not content.strip():
-            raise Malformed(f"the {what} file {path} is empty", hint="whoever writes it has not done so yet")
+            raise empty(path, what)
         return SecretBytes(content.strip())
 
     def allows(self, path: str) -> bool:

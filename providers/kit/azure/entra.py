@@ -8,12 +8,12 @@ from uuid import uuid4
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.auth.refused import RefusedLogin
 from syncret.providers.kit.azure.signing import ClientCertificate
 from syncret.providers.kit.http import Answer, Http, form_body, segments
+from syncret.providers.values import SecretBytes
 
 AUDIENCE: Final = "api://AzureADTokenExchange"
 """The audience of a token that Entra exchanges."""

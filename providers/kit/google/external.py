@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import ReadFile, SecretBytes
+from syncret.providers.contract import ReadFile
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth import aws_requests
 from syncret.providers.kit.auth.logins import ExpiringValue
@@ -23,6 +23,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.google.endpoints import Endpoints
 from syncret.providers.kit.google.tokens import TOKEN_TYPE_JWT, Access, Exchange, exchange_token, impersonate
 from syncret.providers.kit.http import Http
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 SubjectToken: TypeAlias = Callable[[], Awaitable[str]]

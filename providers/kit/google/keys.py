@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth import jwt
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
 from syncret.providers.kit.google.tokens import Access, Login, request_token
 from syncret.providers.kit.http import Http
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import

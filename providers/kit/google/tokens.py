@@ -8,13 +8,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.auth.refused import RefusedLogin, login_by
 from syncret.providers.kit.google.endpoints import CLOUD_PLATFORM
 from syncret.providers.kit.google.errors import EXPECTED, error_of, login_error_of
 from syncret.providers.kit.http import Answer, Body, Http, form_body, json_body
+from syncret.providers.values import SecretBytes
 
 TOKEN_TYPE_JWT: Final = "urn:ietf:params:oauth:token-type:jwt"
 EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"

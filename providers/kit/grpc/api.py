@@ -1,22 +1,18 @@
 """Calls of the methods of one API, as one identity."""
 
-from typing import TYPE_CHECKING
-
+from syncret.providers.kit.grpc.channel import Channel
 from syncret.providers.kit.grpc.messages import Message
 from syncret.providers.kit.grpc.methods import Method
 from syncret.providers.kit.grpc.statuses import NotFound
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.rest.api import Waiting
-
-if TYPE_CHECKING:
-    from syncret.providers.kit.grpc.channel import Channel
-    from syncret.providers.kit.rest.identities import Headers, Identity
+from syncret.providers.kit.rest.identities import Headers, Identity
 
 
 class GrpcApi:
     """The API of one store. Every call carries the identity, and is made again if that was renewed for it."""
 
-    def __init__(self, channel: "Channel", identity: "Identity") -> None:
+    def __init__(self, channel: Channel, identity: Identity) -> None:
         self._channel = channel
         self._identity = identity
 
@@ -24,7 +20,7 @@ class GrpcApi:
         """The answer. Raises SyncError; NotFound if the manager says that there is no such entry."""
         path, doing = f"/{method.service}/{method.name}", method.doing.format_map(names)
 
-        async def send(headers: "Headers") -> Answer:
+        async def send(headers: Headers) -> Answer:
             return await self._channel.call(path, request, headers, doing=doing, grant=method.grant)
 
         answer = await self._identity.send(Waiting("POST", path, request, {}, send))

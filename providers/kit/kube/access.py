@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from syncret.config.fields import Json, SecretKeySelector
 from syncret.config.meta import Document, is_list, is_object
 from syncret.config.text.yaml import parse_text
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bearer
 from syncret.providers.kit.auth.refused import refused
@@ -19,6 +19,7 @@ from syncret.providers.kit.http import Answer, Http, Tls, Unauthenticated
 from syncret.providers.kit.kube.client import Kube, Login
 from syncret.providers.kit.kube.spec import ClientCertificate, KubernetesAuth, KubernetesServer
 from syncret.providers.kit.references import ca_bundle
+from syncret.providers.values import SecretBytes
 
 _UNSUPPORTED: Final = {
     "exec": "it would run a program",

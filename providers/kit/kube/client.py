@@ -8,10 +8,11 @@ import msgspec
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
-from syncret.providers.contract import IssuedToken, Paced, SecretBytes
+from syncret.providers.contract import IssuedToken, Paced
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.http import Answer, Body, Http, TooLarge, json_body, segments
 from syncret.providers.kit.paging import Page, pages
+from syncret.providers.values import SecretBytes
 
 T = TypeVar("T")
 

@@ -3,15 +3,15 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
 from syncret.providers.kit.http.answers import Unauthenticated
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.rest.identities import Headers, Identity
 
-if TYPE_CHECKING:
-    from syncret.providers.kit.rest.identities import Headers, Identity
+F = TypeVar("F")
 
 
 def _nothing_is_absent(_answer: Answer) -> bool:
@@ -26,6 +26,20 @@ def is_no_page(answer: Answer) -> bool:
     return b"<html" not in answer.body[:1024].lower()
 
 
+def _any(_failure: object) -> bool:
+    return True
+
+
+def says(failure: type[F], what: Callable[[F], bool] = _any) -> Callable[[Answer], bool]:
+    """Whether an answer is an error as the vendor writes them, and one that says this."""
+
+    def is_said(answer: Answer) -> bool:
+        found = answer.decode_if(failure)
+        return found is not None and what(found)
+
+    return is_said
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
     """What the statuses of one API mean, where that is not the same everywhere."""
@@ -33,14 +47,14 @@ class Refusals:
     vendor: str
     """Who speaks the API, for messages."""
     check: str
-    """What to check if something else than the vendor says 404."""
+    """What to check if something else than the vendor answers."""
     is_absent: Callable[[Answer], bool] = _nothing_is_absent
     """Whether a 404 says that the entry does not exist. Any proxy can answer 404, and whatever counts as
     deleted may be deleted here, too: it must be in the vendor's own words."""
-    errors: Mapping[int, Callable[[Answer, Endpoint], SyncError]] = field(
-        default_factory=dict[int, Callable[[Answer, Endpoint], SyncError]]
+    errors: Mapping[int, Callable[[Answer, Endpoint], SyncError | None]] = field(
+        default_factory=dict[int, Callable[[Answer, Endpoint], SyncError | None]]
     )
-    """Errors of statuses of which the vendor says more."""
+    """Errors of statuses of which the vendor says more; None: it is not the vendor who says it."""
 
 
 def bad_signature(check: str) -> Callable[[Answer, Endpoint], SyncError]:
@@ -60,17 +74,17 @@ class Waiting:
     method: str
     path: str
     content: bytes = field(repr=False)
-    headers: "Headers"
-    send: "Callable[[Headers], Awaitable[Answer]]" = field(repr=False)
+    headers: Headers
+    send: Callable[[Headers], Awaitable[Answer]] = field(repr=False)
 
-    async def __call__(self, headers: "Headers", /) -> Answer:
+    async def __call__(self, headers: Headers, /) -> Answer:
         return await self.send(headers)
 
 
 class Api:
     """The API of one store. Every call carries the identity, and is made again if that was renewed for it."""
 
-    def __init__(self, http: Http, identity: "Identity", refusals: Refusals) -> None:
+    def __init__(self, http: Http, identity: Identity, refusals: Refusals) -> None:
         self.http = http
         self._identity = identity
         self._refusals = refusals
@@ -81,7 +95,7 @@ class Api:
         endpoint: Endpoint,
         *,
         params: Mapping[str, str] | None = None,
-        headers: "Headers | None" = None,
+        headers: Headers | None = None,
         body: object = None,
         accept: tuple[int, ...] = (),
         **names: str,
@@ -92,7 +106,7 @@ class Api:
         """
         answer = await self._answer(endpoint, params, headers, body, accept, names)
         if answer.status == HTTPStatus.NOT_FOUND:
-            raise self._not_found(answer, endpoint)
+            raise self._from_elsewhere(answer, endpoint)
         return answer
 
     async def look_up(
@@ -100,7 +114,7 @@ class Api:
         endpoint: Endpoint,
         *,
         params: Mapping[str, str] | None = None,
-        headers: "Headers | None" = None,
+        headers: Headers | None = None,
         body: object = None,
         accept: tuple[int, ...] = (),
         **names: str,
@@ -111,7 +125,7 @@ class Api:
             return answer
         if self._refusals.is_absent(answer):
             return None
-        raise self._not_found(answer, endpoint)
+        raise self._from_elsewhere(answer, endpoint)
 
     async def check_login(self) -> None:
         """Log in if needed. Raises SyncError if that fails."""
@@ -121,7 +135,7 @@ class Api:
         self,
         endpoint: Endpoint,
         params: Mapping[str, str] | None,
-        headers: "Headers | None",
+        headers: Headers | None,
         body: object,
         accept: tuple[int, ...],
         names: Mapping[str, str],
@@ -130,7 +144,7 @@ class Api:
         doing = endpoint.doing.format_map(names)
         content = body if body is None or isinstance(body, Body) else json_body(body)
 
-        async def send(identity: "Headers") -> Answer:
+        async def send(identity: Headers) -> Answer:
             answer = await self.http.request(
                 endpoint.method,
                 path,
@@ -141,7 +155,8 @@ class Api:
                 accept=(*self._expected, *accept),
             )
             if answer.status in self._refusals.errors:
-                raise self._refusals.errors[answer.status](answer, endpoint)
+                error = self._refusals.errors[answer.status](answer, endpoint)
+                raise error or self._from_elsewhere(answer, endpoint)
             if answer.status == HTTPStatus.FORBIDDEN:
                 raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
             return answer
@@ -150,9 +165,9 @@ class Api:
         waiting = Waiting(endpoint.method, path, sent, headers or {}, send)
         return await self._identity.send(waiting)  # which sees what is refused, too
 
-    def _not_found(self, answer: Answer, endpoint: Endpoint) -> Malformed:
+    def _from_elsewhere(self, answer: Answer, endpoint: Endpoint) -> Malformed:
         vendor, hint = self._refusals.vendor, endpoint.check or self._refusals.check
-        return Malformed(f"{answer.doing}: HTTP 404, but not from {vendor}", hint=hint)
+        return Malformed(f"{answer.doing}: HTTP {answer.status}, but not from {vendor}", hint=hint)
 
     def __repr__(self) -> str:
         return f"<Api {self.http.base}>"

@@ -14,16 +14,19 @@ from syncret.providers.kit.rest.identities import Identity
 async def connected(
     url: str,
     context: OpenContext,
-    identify: Callable[[Http], Awaitable[Identity]],
+    identity: Identity | Callable[[Http], Awaitable[Identity]],
     refusals: Refusals,
     *,
     tls: Tls = SYSTEM,
 ) -> AsyncGenerator[Api, None]:
-    """The API at a URL, logged in; at the end it is logged out. Raises SyncError."""
+    """The API at a URL, logged in; at the end it is logged out. Raises SyncError.
+
+    `identity` is who calls, or says who does: some are asked for at the same server.
+    """
     async with Http(url, tls=tls, now=context.now, network=context.network) as http:
-        identity = await identify(http)
-        await identity.check()
+        caller = await identity(http) if callable(identity) else identity
+        await caller.check()
         try:
-            yield Api(http, identity, refusals)
+            yield Api(http, caller, refusals)
         finally:
-            await identity.end()
+            await caller.end()

@@ -4,10 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Protocol, TypeAlias
 
-from syncret.providers.contract import LogIn, SecretBytes
+from syncret.providers.contract import LogIn
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue, bearer
 from syncret.providers.kit.http import Answer
+from syncret.providers.values import SecretBytes
 
 Headers: TypeAlias = Mapping[str, str]
 

@@ -1,18 +1,21 @@
 """How a login is made: one request with a proof, whose answer is a token and when it expires."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from syncret.config.fields import ServiceAccountSelector
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Body, Http, form_body
+from syncret.providers.values import SecretBytes
+
+T = TypeVar("T")
 
 REFUSED: Final = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
@@ -49,9 +52,22 @@ class _Token(msgspec.Struct):
     expires_in: float
 
 
+class _CamelToken(msgspec.Struct, rename="camel"):
+    access_token: str
+    expires_in: float
+
+
 def oauth_token(answer: Answer, now: Callable[[], float]) -> ExpiringValue[SecretBytes]:
     """The token in an answer of OAuth 2 (RFC 6749, 5.1). Raises Malformed."""
-    given = answer.decode(_Token)
+    return _expiring(answer.decode(_Token), now)
+
+
+def camel_token(answer: Answer, now: Callable[[], float]) -> ExpiringValue[SecretBytes]:
+    """The same where the members are `accessToken` and `expiresIn`."""
+    return _expiring(answer.decode(_CamelToken), now)
+
+
+def _expiring(given: _Token | _CamelToken, now: Callable[[], float]) -> ExpiringValue[SecretBytes]:
     return ExpiringValue(SecretBytes(given.access_token.encode()), now() + given.expires_in)
 
 
@@ -84,6 +100,26 @@ def moment(text: str) -> float | None:
     except ValueError:
         return None
     return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def token_until(token: str, end: str, answer: Answer) -> ExpiringValue[SecretBytes]:
+    """A token, and the timestamp of its end, in an answer. Raises Malformed if there is no such time."""
+    expires = moment(end)
+    if expires is None:
+        raise Malformed(f"{answer.doing}: the answer does not say when the token expires")
+    return ExpiringValue(SecretBytes(token.encode()), expires)
+
+
+def already_made(
+    first: ExpiringValue[T], login: Callable[[], Awaitable[ExpiringValue[T]]]
+) -> Callable[[], Awaitable[ExpiringValue[T]]]:
+    """A login that was made to learn where the API is, and is made again when it expires."""
+    fresh = [first]
+
+    async def renewed() -> ExpiringValue[T]:
+        return fresh.pop() if fresh else await login()
+
+    return renewed
 
 
 def session_cookies(answer: Answer, hint: str) -> SecretBytes:

@@ -3,18 +3,12 @@
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
-from syncret.providers.contract import (
-    Compute,
-    PushItem,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Compute
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import sjson
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 E = TypeVar("E")
@@ -105,7 +99,7 @@ class VersionedTexts(TextValues, TextWrites[SecretBytes], SingleReads[SecretByte
         return RemoteKey(ref.key, ref.version)
 
     async def entry(self, key: str) -> SecretBytes | None:
-        return await self.fetch_one(RemoteKey(key))
+        return await self.read_current(key)
 
     def text(self, entry: SecretBytes) -> bytes:
         return entry.raw

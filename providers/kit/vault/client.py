@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from syncret.config.fields import Json
-from syncret.providers.contract import LogIn, SecretBytes
+from syncret.providers.contract import LogIn
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Unauthenticated
@@ -20,6 +20,7 @@ from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Absent, Refused, Rejected, Reply, number
 from syncret.providers.kit.vault.tokens import LeaseRenewer, Login, Token, header, missing_token, token_of
 from syncret.providers.kit.vault.wire import Adapter, Wire, require
+from syncret.providers.values import SecretBytes
 
 _LOOKUP_LIFETIME: Final = 5.0
 """Seconds for which a token that was found valid is not looked up again."""

@@ -10,10 +10,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from syncret.config.fields import Json
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.values import SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object, member
@@ -10,11 +10,9 @@ from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import map_concurrently
 from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED, Looked, Matches
+from syncret.providers.kit.vault.client import Vault
 from syncret.providers.kit.vault.entries import Engine, Version, joined
 from syncret.providers.kit.vault.replies import Absent, Rejected, number
-
-if TYPE_CHECKING:  # hvac is slow to import, and not needed to list providers
-    from syncret.providers.kit.vault.client import Vault
 
 _SYSTEM: Final = ("created_time", "current_version", "delete_version_after")
 _MAX_DEPTH: Final = 64
@@ -58,7 +56,7 @@ class _Walk:
 class KeyValues:
     """The entries of one engine."""
 
-    vault: "Vault" = field(repr=False)
+    vault: Vault = field(repr=False)
     engine: Engine
 
     async def read(self, key: str, version: str = "") -> Entry:

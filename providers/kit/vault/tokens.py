@@ -12,11 +12,11 @@ from http import HTTPStatus
 from typing import Final
 
 from syncret.config.fields import Json
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.retry import Doubling
 from syncret.providers.kit.vault.replies import Reply, number
 from syncret.providers.kit.vault.wire import Adapter
+from syncret.providers.values import SecretBytes
 
 _RENEW_AFTER: Final = 2 / 3
 _MAX_LEASES: Final = 1000

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from syncret.providers.contract import Readiness, RemoteKey, RemoteRef
+from syncret.providers.contract import Readiness
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.yandex.names import Folder
+from syncret.providers.values import RemoteKey, RemoteRef
 
 if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.kit.rest.api import Api

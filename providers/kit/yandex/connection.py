@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncret.providers.contract import OpenContext, Receiver, SecretBytes
+from syncret.providers.contract import OpenContext, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.yandex import machine_token
 from syncret.providers.kit.auth import jwt
 from syncret.providers.kit.auth.logins import ExpiringValue
-from syncret.providers.kit.http import Answer, Http, Tls, json_body
-from syncret.providers.kit.rest.api import Api, Refusals
+from syncret.providers.kit.http import Http, Tls, json_body
+from syncret.providers.kit.rest.api import Api, Refusals, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
-from syncret.providers.kit.rest.logins import log_in_with, moment
+from syncret.providers.kit.rest.logins import log_in_with, token_until
 from syncret.providers.kit.yandex.spec import YandexSpec, home_of
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # slow to import
@@ -43,13 +44,10 @@ class _Failure(msgspec.Struct):
     message: str = ""
 
 
-def _is_absent(answer: Answer) -> bool:
-    failure = answer.decode_if(_Failure)
-    return failure is not None and failure.code == _NOT_FOUND and failure.message != _NO_PATH
-
-
 REFUSALS: Final = Refusals(
-    vendor="Yandex Cloud", check="check apiEndpoint: does it know the services?", is_absent=_is_absent
+    vendor="Yandex Cloud",
+    check="check apiEndpoint: does it know the services?",
+    is_absent=says(_Failure, lambda failure: failure.code == _NOT_FOUND and failure.message != _NO_PATH),
 )
 
 
@@ -134,16 +132,12 @@ async def _log_in(
     issued = int(now())
     claims = {"iss": file.service_account_id, "aud": AUDIENCE, "iat": issued, "exp": issued + _HOUR}
     signed = jwt.signed(key, claims, kid=file.id, algorithm="PS256")
-    doing = "logging in to Yandex Cloud with an authorized key"
     answer = await log_in_with(
         http,
         url,
         json_body({"jwt": signed}),
-        doing=doing,
+        doing="logging in to Yandex Cloud with an authorized key",
         hint="check authorizedKeySecretRef: was the key or its service account deleted, is the clock right?",
     )
     given = answer.decode(_Token)
-    expires = moment(given.expires_at)
-    if expires is None:
-        raise Malformed(f"{doing}: the answer does not say when the token expires")
-    return ExpiringValue(SecretBytes(given.iam_token.encode()), expires)
+    return token_until(given.iam_token, given.expires_at, answer)

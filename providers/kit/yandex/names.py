@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncret.providers.contract import FindQuery, Paced, SecretBytes, SecretMap
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, has_tags, pages
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.values import FindQuery, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # imports asyncio and TLS

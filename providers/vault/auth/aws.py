@@ -25,7 +25,7 @@ from syncret.providers.kit.auth.refused import RefusedLogin, login_by
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http import Body, Http, form_body
-from syncret.providers.kit.references import read_text
+from syncret.providers.kit.references import read_trimmed
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
@@ -134,7 +134,7 @@ async def _first_configured(
 
 async def _from_secret(ref: VaultIamSecretRef, context: OpenContext) -> AwsKeys:
     async def one(selector: SecretKeySelector | None, name: str) -> str:
-        return (await read_text(context, selector, f"auth.iam.secretRef.{name}")).strip()
+        return await read_trimmed(context, selector, f"auth.iam.secretRef.{name}")
 
     return AwsKeys(
         await one(ref.access_key_id, "accessKeyIDSecretRef"),

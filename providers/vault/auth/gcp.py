@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from syncret.config.fields import Json
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.google_metadata import identity_token
 from syncret.providers.kit.auth.refused import login_by
@@ -20,6 +20,7 @@ from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
+from syncret.providers.values import SecretBytes
 from syncret.providers.vault.auth_spec import VaultGcp, VaultGcpWorkloadIdentity
 from syncret.providers.vault.receivers import receivers
 from syncret.providers.vault.spec import VaultSpec

@@ -4,11 +4,12 @@ A token from a Secret is not renewed. The client certificate is read when the co
 """
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import OpenContext, SecretBytes
+from syncret.providers.contract import OpenContext
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
 from syncret.providers.kit.vault.wire import Adapter
+from syncret.providers.values import SecretBytes
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultCert, VaultLdap, VaultUserPass
 
 

@@ -14,10 +14,10 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.opening import cluster_home
-from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls
 from syncret.providers.registry import Registry
+from syncret.providers.values import SecretBytes
 from tests.real.differential.known import KNOWN
 from tests.real.differential.playing import Ended, play
 from tests.real.differential.policies import policies

@@ -10,10 +10,10 @@ from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.daemon.homes.kubernetes.opening import cluster_home
 from syncret.daemon.homes.kubernetes.scope import Scope
-from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls
 from syncret.providers.registry import Registry
+from syncret.providers.values import SecretBytes
 from tests.support.servers.kube.crds import install
 from tests.support.servers.kube.running import ADMIN, KubeApi, kube_api
 

@@ -21,8 +21,9 @@ from syncret.daemon.homes.kubernetes.other_operator.interlock import Writing, le
 from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.daemon.install.installation import Installation
 from syncret.daemon.install.parts import TargetResource
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.registry import Registry
+from syncret.providers.values import SecretBytes
 from tests.real.kubernetes.conftest import access_of
 from tests.support.servers.kube.running import KubeApi
 from tests.support.waiting import until

@@ -22,8 +22,9 @@ from syncret.daemon.engine.sessions.pool import Substitute
 from syncret.daemon.homes.kubernetes.home import KubernetesHome
 from syncret.daemon.homes.kubernetes.opening import cluster_home
 from syncret.daemon.homes.kubernetes.scope import Scope
-from syncret.providers.contract import Client, OpenContext, Provider, RemoteKey
+from syncret.providers.contract import Client, OpenContext, Provider
 from syncret.providers.registry import Registry
+from syncret.providers.values import RemoteKey
 from tests.real.kubernetes.conftest import access_of
 from tests.real.kubernetes.test_engine import Cluster
 from tests.support.servers.kube.running import KubeApi

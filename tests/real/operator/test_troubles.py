@@ -18,9 +18,9 @@ from syncret.config.meta import Document, member
 from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
 from syncret.daemon.operator.opening import running_operator
-from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls
+from syncret.providers.values import SecretBytes
 from tests.real.operator.operating import (
     ALLOWING,
     CONFIG,

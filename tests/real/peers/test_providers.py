@@ -18,12 +18,13 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.contract import Finder, FindQuery, RemoteRef
+from syncret.providers.contract import Finder
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability, Entry
 from syncret.providers.testing.calls import fields, read
+from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_akeyless import AkeylessHarness

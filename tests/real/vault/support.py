@@ -5,12 +5,13 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import FindQuery, OpenContext, RemoteRef, SecretMap
+from syncret.providers.contract import OpenContext
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.batching import unpaced
-from syncret.providers.vault import open_vault
+from syncret.providers.values import FindQuery, RemoteRef, SecretMap
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.client import VaultClient
+from syncret.providers.vault.connection import open_store
 from syncret.providers.vault.spec import VaultSpec
 from syncret.providers.work import Work
 from tests.support.opened import Given
@@ -66,5 +67,5 @@ async def read(client: VaultClient, key: str, name: str = "", *, metadata: bool 
 @asynccontextmanager
 async def opened(spec: VaultSpec, context: OpenContext) -> AsyncGenerator[VaultClient, None]:
     """The client, as the engine opens it."""
-    async with open_vault(spec, context) as client:
+    async with open_store(spec, context) as client:
         yield client

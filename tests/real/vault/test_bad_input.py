@@ -9,10 +9,11 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
-from syncret.providers.vault import open_vault
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteRef, SecretBytes
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
+from syncret.providers.vault.connection import open_store
 from syncret.providers.vault.spec import VaultSpec
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
@@ -62,7 +63,7 @@ def given() -> Given:
 async def read(world: World, name: str = "", **spec: Any) -> bytes | None:  # noqa: ANN401  # a table's columns
     ref = RemoteRef("db", name)
     store = replace(VaultSpec(server=world.url, path="kv", auth=AUTH), **spec)
-    async with open_vault(store, context(given())) as client:
+    async with open_store(store, context(given())) as client:
         payload = (await client.fetch([ref.remote_key()])).get(ref.remote_key())
         if payload is None or isinstance(payload, SyncError):
             if payload is not None:
@@ -176,7 +177,7 @@ async def test_what_a_store_may_say(
 async def test_a_secret_that_holds_no_token_is_told(world: World, token: bytes) -> None:
     store = VaultSpec(server=world.url, path="kv", auth=AUTH)
     with pytest.raises(Malformed, match="no token"):
-        async with open_vault(store, context(Given(secrets={"login": {"token": token}}))):
+        async with open_store(store, context(Given(secrets={"login": {"token": token}}))):
             pass
 
 
@@ -218,7 +219,7 @@ async def test_headers_namespaces_and_states_are_sent(world: World) -> None:
         read_your_writes=True,
         forward_inconsistent=True,
     )
-    async with open_vault(spec, context(given())) as client:
+    async with open_store(spec, context(given())) as client:
         for _ in range(2):
             await client.fetch([RemoteRef("db").remote_key()])
         await client.probe()
@@ -246,7 +247,7 @@ async def test_a_write_in_between_is_tried_again_on_what_is_there_then(world: Wo
 
     async with served(all_to(handle)) as url:
         spec = VaultSpec(server=url, path="kv", auth=AUTH)
-        async with open_vault(spec, context(given())) as client:
+        async with open_store(spec, context(given())) as client:
             with pytest.raises(Unavailable, match="newer version"):
                 await client.push(PushItem("db", "b", SecretBytes(CANARY.encode())))
 
@@ -256,7 +257,7 @@ async def test_a_write_in_between_is_tried_again_on_what_is_there_then(world: Wo
 async def test_bytes_that_are_no_text_are_not_pushed(world: World) -> None:
     world.answer = told(404, errors=[])
     spec = VaultSpec(server=world.url, path="kv", auth=AUTH)
-    async with open_vault(spec, context(given())) as client:
+    async with open_store(spec, context(given())) as client:
         with pytest.raises(Malformed, match="UTF-8") as caught:
             await client.push(PushItem("db", "b", SecretBytes(b"\xff" + CANARY.encode())))
 

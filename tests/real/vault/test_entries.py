@@ -7,9 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import FindQuery, PushItem, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.client import VaultClient
 from syncret.providers.vault.spec import VaultCheckAndSet, VaultSpec

@@ -8,10 +8,11 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Malformed
-from syncret.providers.vault import open_vault
+from syncret.providers.values import SecretBytes
 from syncret.providers.vault.auth_spec import VaultAuth, VaultGcp, VaultGcpSecretRef, VaultGcpWorkloadIdentity
+from syncret.providers.vault.connection import open_store
 from syncret.providers.vault.spec import VaultSpec
 from tests.support.jwts import claims_of, pem, private_key, signed
 from tests.support.opened import NOW, Given, context
@@ -88,7 +89,7 @@ async def world(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
 
 async def login(world: World, method: VaultGcp, given: Given) -> dict[str, Any]:
     spec = VaultSpec(server=world.url, path="kv", auth=VaultAuth(gcp=method))
-    async with open_vault(spec, context(given)):
+    async with open_store(spec, context(given)):
         [found] = world.logins
     return found
 

@@ -10,9 +10,10 @@ from aiohttp import web
 
 from syncret.config.fields import CAProvider, SecretKeySelector, ServiceAccountSelector
 from syncret.config.settings import OwnIdentity
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.ambient.door import Door
+from syncret.providers.values import SecretBytes
 from syncret.providers.vault.auth_spec import (
     VaultAppRole,
     VaultAuth,

@@ -5,12 +5,13 @@ from typing import Any, Literal
 import pytest
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef, Writer
+from syncret.providers.contract import Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
-from syncret.providers.openbao import open_openbao
 from syncret.providers.openbao.client import OpenBaoClient
+from syncret.providers.openbao.connection import open_store
 from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec, OpenBaoUserPass
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.vault.running import ROOT_TOKEN, vault
@@ -44,7 +45,7 @@ def mount() -> str:
 
 
 async def test_a_property_is_a_name_and_no_path(mount: str) -> None:
-    async with open_openbao(store(mount), context(GIVEN)) as client:
+    async with open_store(store(mount), context(GIVEN)) as client:
         assert await read(client, RemoteRef("db", "a.b")) == b"x"
         assert await read(client, RemoteRef("db", "deep")) == b'{"b":1}'
         with pytest.raises(Malformed, match=r"deep\.b"):
@@ -61,18 +62,18 @@ async def test_a_property_is_a_name_and_no_path(mount: str) -> None:
 async def test_versions_are_numbers_of_version_2(
     mount: str, engine: Literal["v1", "v2"], version: str, message: str
 ) -> None:
-    async with open_openbao(store(mount, engine), context(GIVEN)) as client:
+    async with open_store(store(mount, engine), context(GIVEN)) as client:
         with pytest.raises(Malformed, match=message):
             await read(client, RemoteRef("db", version=version))
 
 
 async def test_a_key_never_repeats_the_mount(mount: str) -> None:
-    async with open_openbao(store(mount), context(GIVEN)) as client:
+    async with open_store(store(mount), context(GIVEN)) as client:
         assert await client.fetch([RemoteKey(f"{mount}/db")]) == {}
 
 
 async def test_finds_by_name_within_one_folder(mount: str) -> None:
-    async with open_openbao(store(mount), context(GIVEN)) as client:
+    async with open_store(store(mount), context(GIVEN)) as client:
         assert list(await client.find(FindQuery(name=""), unpaced, Work())) == ["db"]
         assert sorted(await client.find(FindQuery(name="", path="team"), unpaced, Work())) == ["db", "web"]
         for query in (FindQuery(name="a", tags=(("a", "b"),)), FindQuery(path="team")):
@@ -81,7 +82,7 @@ async def test_finds_by_name_within_one_folder(mount: str) -> None:
 
 
 async def test_it_cannot_write(mount: str) -> None:
-    async with open_openbao(store(mount), context(GIVEN)) as client:
+    async with open_store(store(mount), context(GIVEN)) as client:
         assert not isinstance(client, Writer)
 
 
@@ -89,7 +90,7 @@ async def test_the_probe_looks_at_the_mount(mount: str) -> None:
     old = vault().mount(version="1")
     bare = vault().mount()
     for path, version in ((mount, "v2"), (old, "v1"), (bare, "v1")):
-        async with open_openbao(store(path, version), context(GIVEN)) as client:  # type: ignore[arg-type]  # a table's columns
+        async with open_store(store(path, version), context(GIVEN)) as client:  # type: ignore[arg-type]  # a table's columns
             assert await client.probe() == "ready"
 
 
@@ -101,13 +102,13 @@ async def test_the_probe_looks_at_the_mount(mount: str) -> None:
     ],
 )
 async def test_the_probe_tells_what_is_mounted_instead(kind: str, message: str) -> None:
-    async with open_openbao(store(vault().mount(kind)), context(GIVEN)) as client:
+    async with open_store(store(vault().mount(kind)), context(GIVEN)) as client:
         with pytest.raises(Malformed, match=message):
             await client.probe()
 
 
 async def test_a_mount_that_is_not_there_is_told() -> None:
-    async with open_openbao(store("nowhere"), context(GIVEN)) as client:
+    async with open_store(store("nowhere"), context(GIVEN)) as client:
         with pytest.raises(SyncError) as caught:
             await client.probe()
 
@@ -130,5 +131,5 @@ async def test_logs_in_by_password_and_by_role(mount: str) -> None:
             )
         ),
     ):
-        async with open_openbao(store(mount, auth=auth), context(given)) as client:
+        async with open_store(store(mount, auth=auth), context(given)) as client:
             assert await read(client, RemoteRef("db", "a.b")) == b"x"

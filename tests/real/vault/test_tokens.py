@@ -15,9 +15,9 @@ from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.contract import WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.watch import event_of
-from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied
 from syncret.providers.registry import Registry
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.vault.auth_spec import VaultAuth
 from syncret.providers.vault.spec import VaultSpec
 from tests.real.vault.support import Mount, opened, read

@@ -7,9 +7,9 @@ import pytest
 
 from syncret.daemon.homes.kubernetes.access.kubeconfig import Access
 from syncret.daemon.homes.kubernetes.access.logins import FixedHeaders
-from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls
+from syncret.providers.values import SecretBytes
 from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.clusters import played
 from tests.suites.corpus.runners.outcome import ran, settle, wait_or_go_on

@@ -14,10 +14,10 @@ from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.lagging import Lag, LaggingHome
 from syncret.daemon.simulate.scenario import Scenario
 from syncret.daemon.simulate.simulation import run_scenario
-from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls
 from syncret.providers.registry import Registry
+from syncret.providers.values import SecretBytes
 from tests.suites.corpus.runners.cases import Case
 from tests.suites.corpus.runners.clusters import played
 from tests.suites.corpus.runners.fetches import fetched, mismatches, translate

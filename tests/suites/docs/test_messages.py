@@ -24,6 +24,7 @@ NOT_LITERAL: Final = {
     "must match ^[-._a-zA-Z",  # put together of a rule and its bound
     "must have exactly",
     ", but not from Key Vault",  # put together of the message and the vendor's name
+    ", but not from Secrets Manager",
     "could not get SecretStore",
     "did you mean ExternalSecret?",
     ".rep.googleapis.com has no address",  # a host, and what is said of any host

@@ -13,10 +13,11 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from syncret.providers.contract import Client, Finder, FindQuery, Reader, RemoteRef
+from syncret.providers.contract import Client, Finder, Reader
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.registry import Registry
+from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.fuzz import mutation
 from tests.support.canary import ENCODED, leaks

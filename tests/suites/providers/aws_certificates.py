@@ -21,19 +21,12 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 from syncret.providers.aws.certificate_manager import CertificateManagerClient
-from syncret.providers.contract import (
-    Client,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import Client, Readiness
 from syncret.providers.errors import SyncError
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.testing import Ability, Entry
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 from tests.support.servers.aws import REGION, Call, Fault, Gateway, always
 

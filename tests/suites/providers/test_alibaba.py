@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, PushItem, RemoteRef, RemoteTarget, SecretBytes, Writer
+from syncret.providers.contract import Writer
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import finder, read
+from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.opened import NOW

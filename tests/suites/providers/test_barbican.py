@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import RemoteKey, RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, read, reader
+from syncret.providers.values import RemoteKey, RemoteRef
 from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.opened import NOW
 from tests.support.servers.barbican.server import Barbican

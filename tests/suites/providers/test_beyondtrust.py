@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import item, read, writer
+from syncret.providers.values import RemoteRef
 from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.servers.beyondtrust.server import BASE, PasswordSafe
 from tests.support.servers.rest import running

@@ -10,11 +10,12 @@ from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.providers.beyondtrustworkloadcredentials.dynamic_secret import DYNAMIC_SECRET
-from syncret.providers.contract import FindQuery, Generated, RemoteRef
+from syncret.providers.contract import Generated
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import finder, read
+from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, HoldsFields, RestHarness, read_only
 from tests.support.opened import context

@@ -7,11 +7,12 @@ import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, PushItem, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, finder, item, prober, read, writer
+from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.servers.bitwarden.server import ORGANIZATION, PROJECT, Bitwarden

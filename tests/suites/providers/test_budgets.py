@@ -15,9 +15,10 @@ from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.providers.contract import PushItem, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import OverBudget
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.registry import Registry
+from syncret.providers.values import RemoteRef, SecretBytes
 from tests.support.served import served
 from tests.unit.daemon.engine.support import START, manifest, settings, stored
 

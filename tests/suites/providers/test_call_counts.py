@@ -7,9 +7,10 @@ from typing import Final
 
 import pytest
 
-from syncret.providers.contract import Reader, RemoteKey
+from syncret.providers.contract import Reader
 from syncret.providers.registry import Registry
 from syncret.providers.testing import Entry
+from syncret.providers.values import RemoteKey
 from tests.suites.providers.managers import MANAGERS, managed
 
 KEYS: Final = 200

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
+from syncret.providers.values import RemoteRef
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.opened import NOW
 from tests.support.servers.chef.server import Chef

@@ -8,23 +8,16 @@ import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.providers.contract import (
-    Client,
-    FindQuery,
-    PushItem,
-    Reader,
-    RemoteKey,
-    RemoteRef,
-    SecretBytes,
-    Writer,
-)
+from syncret.providers.contract import Client, Reader, Writer
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.grpc.channel import Channel
 from syncret.providers.kit.http import tls
+from syncret.providers.pushes import PushItem
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import finder, read
 from syncret.providers.testing.finding import Senders
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.suites.providers.grpc_harness import GrpcHarness
 from tests.support.served import all_to

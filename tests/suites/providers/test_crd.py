@@ -10,13 +10,13 @@ import pytest
 
 from syncret.config.catalog import Scope
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.crd import open_crd
 from syncret.providers.crd.client import CrdClient
 from syncret.providers.crd.spec import CrdSpec, Resource, Whitelist, WhitelistRule
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.kube.spec import BearerToken, KubernetesAuth, KubernetesServer
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.kube.running import KubeApi, kube_api

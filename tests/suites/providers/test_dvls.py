@@ -7,10 +7,11 @@ import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.providers.contract import RemoteRef, RemoteTarget
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
+from syncret.providers.values import RemoteRef
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.servers.dvls.server import VAULT, Dvls
 from tests.support.servers.rest import running

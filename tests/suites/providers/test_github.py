@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed, Throttled
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import item, prober, secret, writer
+from syncret.providers.values import SecretBytes
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.servers.github.server import Github
 from tests.support.servers.rest import Refused, running

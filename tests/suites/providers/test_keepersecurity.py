@@ -11,12 +11,14 @@ import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.providers.contract import Finder, FindQuery, Keyed, Reader, RemoteKey, RemoteRef, RemoteTarget
+from syncret.providers.contract import Finder, Keyed, Reader
 from syncret.providers.errors import Denied, Malformed, Throttled
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import tls
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.servers.keeper.server import FOLDER, INNER, Device, Keeper, uid_of

@@ -16,15 +16,7 @@ from syncret.config.catalog import Scope
 from syncret.config.fields import Json, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import ObjectRef
 from syncret.daemon.homes.filesystem.service_accounts import issue_token
-from syncret.providers.contract import (
-    FindQuery,
-    IssuedToken,
-    PushItem,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-)
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.kube import client as kube_client
@@ -32,6 +24,8 @@ from syncret.providers.kit.kube.spec import BearerToken, ClientCertificate, Kube
 from syncret.providers.kubernetes import open_kubernetes
 from syncret.providers.kubernetes.client import KubernetesClient
 from syncret.providers.kubernetes.spec import KubernetesSpec
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import NOW, Given, context
 from tests.support.served import all_to, served

@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from syncret.providers.contract import Finder, FindQuery, SecretMap
+from syncret.providers.contract import Finder
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.paging import MOST_KEPT, MOST_LISTED
 from syncret.providers.registry import Registry
+from syncret.providers.values import FindQuery, SecretMap
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.endless import LOGIN, PAGE, Endless, credentials, endless, environment, stores

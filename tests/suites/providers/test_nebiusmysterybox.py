@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import Reader, RemoteKey, RemoteRef
+from syncret.providers.contract import Reader
 from syncret.providers.errors import Denied, Malformed, Throttled
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, read
+from syncret.providers.values import RemoteKey, RemoteRef
 from tests.suites.providers.grpc_harness import GrpcHarness
 from tests.suites.providers.rest_harness import HoldsFields, read_only, texts_of
 from tests.support.opened import NOW

@@ -9,10 +9,11 @@ from hashlib import sha256
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import secret, writer
+from syncret.providers.values import SecretBytes
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.servers.ngrok.server import Ngrok
 from tests.support.servers.rest import running

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Denied
 from syncret.providers.onboardbase.cryptojs import decrypted
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import read
+from syncret.providers.values import RemoteRef
 from tests.suites.providers.rest_harness import LOGIN, RestHarness, read_only
 from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.rest import running

@@ -10,28 +10,18 @@ import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.providers.contract import (
-    Client,
-    Finder,
-    FindQuery,
-    Keyed,
-    Reader,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-    Writer,
-)
+from syncret.providers.contract import Client, Finder, Keyed, Reader, Writer
 from syncret.providers.errors import Denied, Malformed, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.push_options import API_VERSION, KIND
 from syncret.providers.onepassword_sdk import sdk
-from syncret.providers.onepassword_sdk.client import BATCH
+from syncret.providers.onepassword_sdk.spec import BATCH
 from syncret.providers.onepassword_sdk.vault import Vault
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import NOW, Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
 from syncret.providers.testing.finding import Senders
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.suites.providers.test_bad_input_rest import NAMES

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import IssuedToken, RemoteRef, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.ambient import oracle
 from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import item, prober, read, writer
+from syncret.providers.values import RemoteRef, SecretBytes
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.opened import NOW
 from tests.support.servers.oracle.principals import TENANCY

@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, RemoteRef, RemoteTarget
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import finder, item, read, writer
+from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, HoldsFields, RestHarness
 from tests.support.servers.ovh.server import DOMAIN, Ovh

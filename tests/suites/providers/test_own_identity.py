@@ -15,11 +15,12 @@ from syncret.config.catalog import Scope
 from syncret.config.meta import Document, ObjectRef
 from syncret.config.settings import OwnIdentity, OwnReceiver
 from syncret.daemon.cli.main import main
-from syncret.providers.contract import Reader, RemoteKey
+from syncret.providers.contract import Reader
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.ambient.door import Door
 from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.registry import Registry
+from syncret.providers.values import RemoteKey
 from tests.support.foreign import CANARY, Recorder, foreign_server, machine
 from tests.support.jwts import private_key, signed
 from tests.support.opened import context, door_of

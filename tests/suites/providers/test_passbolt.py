@@ -8,12 +8,13 @@ import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.providers.contract import Finder, FindQuery, RemoteRef
+from syncret.providers.contract import Finder
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.passbolt import openpgp
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, read
+from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.servers.passbolt.server import ACCOUNT, PASSPHRASE, Passbolt, id_of

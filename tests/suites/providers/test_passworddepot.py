@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import Reader, RemoteKey, RemoteRef
+from syncret.providers.contract import Reader
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, read
+from syncret.providers.values import RemoteKey, RemoteRef
 from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.servers.passworddepot.server import PasswordDepot
 from tests.support.servers.rest import running

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, IssuedToken, RemoteRef, RemoteTarget, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, finder, item, prober, read, writer
+from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.opened import NOW

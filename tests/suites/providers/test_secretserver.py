@@ -9,12 +9,14 @@ import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.providers.contract import Client, PushItem, RemoteRef, SecretBytes
+from syncret.providers.contract import Client
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.pushes import PushItem
 from syncret.providers.secretserver.client import SecretServerClient
 from syncret.providers.secretserver.secrets import Secret
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
+from syncret.providers.values import RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.servers.rest import running

@@ -11,8 +11,8 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.providers.contract import RemoteRef, SecretBytes
 from syncret.providers.registry import Registry
+from syncret.providers.values import RemoteRef, SecretBytes
 from tests.support.served import served
 from tests.support.servers.webhook import SecretsApi
 from tests.unit.daemon.engine.support import START, manifest, settings, stored

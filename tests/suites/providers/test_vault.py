@@ -18,12 +18,13 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import Client, RemoteRef
+from syncret.providers.contract import Client
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.openbao import PROVIDER as OPENBAO
 from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec
 from syncret.providers.testing import Ability, Entry, Fault, Harness, ProviderSuite
 from syncret.providers.testing.calls import item, read, writer
+from syncret.providers.values import RemoteRef
 from syncret.providers.vault import PROVIDER
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth
 from syncret.providers.vault.spec import VaultSpec

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, RemoteRef
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, finder, read
+from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.opened import NOW

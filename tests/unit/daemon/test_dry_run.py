@@ -12,22 +12,17 @@ from syncret.daemon.dry_run import dry_run_provider
 from syncret.providers.contract import (
     Client,
     Finder,
-    FindQuery,
     Keyed,
     OpenContext,
     Paced,
     Prober,
     Provider,
-    PushItem,
     Reader,
     Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
     Writer,
 )
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 STORE = ObjectRef("external-secrets.io", "SecretStore", "default", "s")

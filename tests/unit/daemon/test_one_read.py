@@ -3,8 +3,8 @@
 from syncret.config.meta import Document
 from syncret.config.settings_layers import DEFAULTS
 from syncret.daemon.one_read import Unread, Wanted, read_values
-from syncret.providers.contract import SecretBytes
 from syncret.providers.registry import Registry
+from syncret.providers.values import SecretBytes
 
 STORE: Document = {
     "apiVersion": "external-secrets.io/v1",

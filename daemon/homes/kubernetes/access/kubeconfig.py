@@ -16,10 +16,10 @@ from syncret.config.meta import Document, is_object
 from syncret.config.text.yaml import parse_text
 from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.homes.kubernetes.access.logins import FileToken, FixedHeaders, Impersonation, Program
-from syncret.providers.contract import SecretBytes
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls
 from syncret.providers.kit.kube.client import Login
+from syncret.providers.values import SecretBytes
 
 PROXIES: Final = ("http://", "https://")
 PROXY_HINT: Final = "write http://HOST:PORT or https://HOST:PORT; SOCKS proxies cannot be used"

@@ -12,11 +12,11 @@ from msgspec import Struct
 from syncret.config.meta import Document
 from syncret.daemon.core.conditions import seconds
 from syncret.daemon.homes.contract import HomeUnusable
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.kube.client import Login
+from syncret.providers.values import SecretBytes
 
 EXEC_TIMEOUT: Final = 60.0
 _MARGIN: Final = 10.0

@@ -15,8 +15,8 @@ from syncret.config.resources.external_secret import (
 )
 from syncret.daemon.core.assemble import assemble, rewrite
 from syncret.daemon.core.needs import Answer, Extract, Generate, Need, Read, Search, generators, needs, stores
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Malformed, SyncError, Unavailable
+from syncret.providers.values import SecretBytes, SecretMap
 from syncret.providers.work import Work
 from tests.support.templates import no_template
 

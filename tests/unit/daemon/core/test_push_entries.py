@@ -15,8 +15,8 @@ from syncret.daemon.core.push_entries import (
     entries,
     payload,
 )
-from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.work import Work
 from tests.support.templates import no_template
 

@@ -15,23 +15,13 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.homes.contract import StoredObject
-from syncret.providers.contract import (
-    FindQuery,
-    OpenContext,
-    Paced,
-    Provider,
-    PushItem,
-    Readiness,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import OpenContext, Paced, Provider, Readiness
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Unauthenticated
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.registry import Registry
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 NOWHERE: Final = "nowhere"

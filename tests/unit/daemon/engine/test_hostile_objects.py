@@ -18,12 +18,12 @@ from syncret.daemon.core.plan.external_secret.decide import decide
 from syncret.daemon.core.plan.external_secret.next_step import Observed
 from syncret.daemon.core.push_entries import Source, Store, store_entries
 from syncret.daemon.engine.templates import Templates
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import OverBudget, SyncError
 from syncret.providers.generators.password import PasswordSpec, make_password
 from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import jsonpath
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 TIME: Final = "workTime"

@@ -14,7 +14,8 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.virtual_time import VirtualTimeLoop
 from syncret.daemon.homes.contract import Conflict, StoredObject
 from syncret.daemon.homes.memory.lagging import Lag
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.values import SecretBytes
 from tests.unit.daemon.engine.life import HOUR, SECRET, Life, manifest, store, wanting
 from tests.unit.daemon.engine.support import START
 

@@ -18,7 +18,7 @@ from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.ops.bind_errors import CannotListen, cannot_listen
 from syncret.daemon.ops.http import health_service, http_service
 from syncret.daemon.ops.view import View
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 from tests.unit.daemon.ops.objects import CANARY, Apply, external_secret, named, serving, store
 
 

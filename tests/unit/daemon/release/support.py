@@ -7,7 +7,7 @@ from syncret.daemon.release.compiler import Rendered, parse, rendered, resolved
 from syncret.daemon.release.findings import Reported
 from syncret.daemon.release.parsed import Parsed
 from syncret.daemon.release.report import problems_of
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 
 HEAD = "apiVersion: syncret.dev/v1alpha1\nkind: {kind}\nmetadata: {{name: app}}\nspec:\n"
 CONTAINERS = "  containers: {main: {image: x}}\n"

@@ -16,7 +16,7 @@ from syncret.daemon.release.compiler import Refusal, declared, parse, rendered, 
 from syncret.daemon.release.lint import Linter
 from syncret.daemon.release.report import problems_of, report
 from syncret.daemon.release.skeleton import skeleton
-from syncret.providers.contract import SecretBytes
+from syncret.providers.values import SecretBytes
 from tests.support.canary import CANARY, leaks
 
 CASES = Path(__file__).parents[3] / "suites" / "corpus" / "cases" / "sensitive.yaml"

@@ -7,10 +7,13 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 
 from syncret.config.fields import Json
-from syncret.providers.akeyless import PROVIDER, open_akeyless
+from syncret.providers.akeyless import PROVIDER
 from syncret.providers.akeyless.client import AkeylessClient
-from syncret.providers.contract import IssuedToken, PushItem, RemoteKey, RemoteTarget, SecretBytes
+from syncret.providers.akeyless.connection import open_store
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Malformed
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, SecretBytes
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.rest import running
@@ -33,7 +36,7 @@ def opened(
         for field, key in (("accessID", "id"), ("accessType", "type"), ("accessTypeParam", "key"))
     }
     spec = {"akeylessGWApiURL": server.url, "authSecretRef": auth or {"secretRef": selected}}
-    return open_akeyless(spec_of(PROVIDER, spec), context(given, now=clock or Clock()))
+    return open_store(spec_of(PROVIDER, spec), context(given, now=clock or Clock()))
 
 
 @pytest.mark.parametrize(

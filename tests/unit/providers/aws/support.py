@@ -4,8 +4,10 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from syncret.providers.aws import AwsClient
-from syncret.providers.contract import Finder, FindQuery, PushItem, RemoteKey, SecretBytes, SecretMap
+from syncret.providers.contract import Finder
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 from tests.support.servers.aws import Gateway
 

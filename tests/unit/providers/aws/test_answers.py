@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from syncret.providers.aws import open_aws, sdk
 from syncret.providers.aws.spec import AwsSpec
-from syncret.providers.contract import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.http import bodies
 from syncret.providers.network import Egress, Network
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 from tests.support.opened import Given, context
 from tests.support.served import all_to, served
 from tests.support.servers.aws import REGION, Call, Fault, Gateway

@@ -11,8 +11,9 @@ from syncret.config.catalog import Scope
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.aws import AwsClient, open_aws
 from syncret.providers.aws.spec import AwsAuth, AwsJwtAuth, AwsSecretRef, AwsSpec, SessionTag
-from syncret.providers.contract import IssuedToken, RemoteKey, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.values import RemoteKey, SecretBytes
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers import aws
 from tests.support.servers.aws import Gateway, Person, gate, moto

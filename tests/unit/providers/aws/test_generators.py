@@ -8,8 +8,9 @@ import pytest
 
 from syncret.providers.aws.ecr import ECR
 from syncret.providers.aws.sts import STS
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.values import SecretBytes
 from tests.support.opened import NOW, Given, context
 from tests.support.servers import aws
 from tests.support.servers.aws import Gateway, always, gate, moto

@@ -2,8 +2,9 @@
 
 import pytest
 
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, SecretBytes
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 from tests.support.servers.aws import Gateway
 from tests.unit.providers.aws.support import Open, found_by, keys, push
 

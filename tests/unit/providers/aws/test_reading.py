@@ -6,8 +6,9 @@ import pytest
 
 from syncret.providers.aws.reading import Answers, BatchReader
 from syncret.providers.aws.service import Absent, Forbidden
-from syncret.providers.contract import Paced, SecretBytes
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.values import SecretBytes
 
 
 class Manager:

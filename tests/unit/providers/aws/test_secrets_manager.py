@@ -5,8 +5,9 @@ import json
 import pytest
 
 from syncret.providers.aws.spec import SecretsManagerSpec
-from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.pushes import RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import Given
 from tests.support.servers.aws import Gateway

@@ -4,11 +4,11 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.azurekv import open_azurekv
 from syncret.providers.azurekv.client import AzureKvClient
+from syncret.providers.azurekv.connection import open_store
 from syncret.providers.azurekv.spec import AzureKvSpec, AzureSecretRef
-from syncret.providers.contract import RemoteRef, SecretMap
 from syncret.providers.errors import SyncError
+from syncret.providers.values import RemoteRef, SecretMap
 from syncret.providers.work import Work
 from tests.support.opened import Clock, Given, context
 from tests.support.servers.azure.directory import TENANT
@@ -40,7 +40,7 @@ def opened(
         "auth_secret_ref": BY_SECRET,
         **spec,
     }
-    return open_azurekv(AzureKvSpec(**fields), context(given, now=clock))
+    return open_store(AzureKvSpec(**fields), context(given, now=clock))
 
 
 def seed(

@@ -10,8 +10,9 @@ from cryptography.hazmat.primitives.serialization import PrivateFormat
 
 from syncret.config.fields import ServiceAccountSelector
 from syncret.providers.azurekv.spec import AzureSecretRef
-from syncret.providers.contract import IssuedToken, RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from tests.support.opened import NOW, Clock, Given
 from tests.support.servers.azure.directory import HOUR, OTHER_TENANT, TENANT, Application, Trust
 from tests.support.servers.azure.files import certificate, pem, pfx

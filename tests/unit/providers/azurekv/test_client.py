@@ -8,10 +8,10 @@ import pytest
 from aiohttp import web
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from syncret.providers.contract import FindQuery, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import LARGEST
+from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.support.jwts import private_key
 from tests.support.opened import Clock, Given

@@ -7,8 +7,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from syncret.providers.contract import PushItem, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteRef, SecretBytes
 from tests.support.jwts import private_key
 from tests.support.opened import Clock, Given
 from tests.support.servers.azure.files import certificate, pem, pfx

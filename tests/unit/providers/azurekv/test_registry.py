@@ -16,9 +16,10 @@ from syncret.providers.azurekv.acr import (
     AcrWorkloadIdentity,
 )
 from syncret.providers.azurekv.registry import registry_token
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed, Unavailable
 from syncret.providers.kit.http import Http, Tls
+from syncret.providers.values import SecretBytes
 from tests.support.opened import NETWORK, NOW, Clock, Given, context
 from tests.support.servers.azure.directory import TENANT, Trust
 from tests.support.servers.azure.server import Azure

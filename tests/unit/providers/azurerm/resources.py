@@ -10,9 +10,9 @@ from syncret.config.settings.groups import OwnIdentityAzure
 from syncret.daemon.engine.retry import LoginBackoff
 from syncret.providers.azurerm import SECRET_APIS
 from syncret.providers.azurerm.types import ResourceType, type_of
-from syncret.providers.contract import SecretBytes
 from syncret.providers.secret_apis import CallIdentity, SecretApisContext, SecretCalls, SecretReader
 from syncret.providers.testing.opened import compute_at_once
+from syncret.providers.values import SecretBytes
 from tests.support.opened import NETWORK, Clock, door_of
 from tests.support.servers.azure.directory import TENANT
 from tests.support.servers.azure.server import Azure

@@ -11,11 +11,13 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.conjur import PROVIDER, open_conjur
+from syncret.providers.conjur import PROVIDER
 from syncret.providers.conjur.client import ConjurClient
-from syncret.providers.contract import FindQuery, IssuedToken, RemoteKey, SecretBytes
+from syncret.providers.conjur.connection import open_store
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.served import all_to, served
@@ -52,7 +54,7 @@ def opened(
     login = {"host": f"{conjur.host}\n".encode(), "key": f"{conjur.key}\n".encode(), "token": b"jwt-2\n"}
     given = given or Given(secrets={"login": login})
     spec = spec_of(PROVIDER, {"url": conjur.url, "auth": auth or APIKEY})
-    return open_conjur(spec, context(given, now=clock))
+    return open_store(spec, context(given, now=clock))
 
 
 async def read(client: ConjurClient, *names: str) -> dict[str, object]:
@@ -150,7 +152,7 @@ async def test_a_client_certificate_is_shown(clock: Clock, tmp_path: Path) -> No
             "caBundle": authority.pem.decode(),
             "auth": {"cert": {**JWT, **cert}},
         }
-        async with open_conjur(spec_of(PROVIDER, document), context(given, now=clock)) as client:
+        async with open_store(spec_of(PROVIDER, document), context(given, now=clock)) as client:
             assert await client.probe() == "ready"
 
     assert seen == ["/authn-cert/prod/acme/authenticate"]
@@ -164,7 +166,7 @@ async def test_an_answer_that_is_no_token(clock: Clock) -> None:
     async with served(all_to(answer)) as url:
         spec = spec_of(PROVIDER, {"url": url, "auth": APIKEY})
         with pytest.raises(Malformed, match="the answer is no token of Conjur"):
-            async with open_conjur(spec, context(given, now=clock)):
+            async with open_store(spec, context(given, now=clock)):
                 pass
 
 

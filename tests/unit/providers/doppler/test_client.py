@@ -10,11 +10,14 @@ from aiohttp import web
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, IssuedToken, PushItem, RemoteKey, SecretBytes
-from syncret.providers.doppler import PROVIDER, open_doppler
+from syncret.providers.contract import IssuedToken
+from syncret.providers.doppler import PROVIDER
 from syncret.providers.doppler.client import DopplerClient
+from syncret.providers.doppler.connection import open_store
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.doppler.server import Doppler
@@ -38,7 +41,7 @@ def opened(
 ) -> AbstractAsyncContextManager[DopplerClient]:
     given = given or Given(secrets={"login": {"dopplerToken": f" {doppler.token}\n".encode()}})
     auth = auth or {"secretRef": {"dopplerToken": {"name": "login"}}}
-    return open_doppler(spec_of(PROVIDER, {"auth": auth, **spec}), context(given, now=clock or Clock()))
+    return open_store(spec_of(PROVIDER, {"auth": auth, **spec}), context(given, now=clock or Clock()))
 
 
 async def read(client: DopplerClient, *names: str) -> dict[str, object]:

@@ -3,7 +3,6 @@
 import pytest
 
 from syncret.config.catalog import Scope
-from syncret.providers.contract import FindQuery, RemoteRef, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.fake import PROVIDER
 from syncret.providers.fake.client import FakeClient
@@ -11,6 +10,7 @@ from syncret.providers.fake.manager import SecretManager, Seed
 from syncret.providers.fake.spec import FakeData, FakeSpec, check
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing.opened import compute_at_once
+from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 
 CLIENT = FakeClient(SecretManager([Seed("a", "x")]), compute_at_once)

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from syncret.config.fields import ServiceAccountSelector
-from syncret.providers.contract import IssuedToken, RemoteRef, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.gcpsm.spec import ConfigMapKeySelector, GcpAuth, GcpWorkloadIdentityFederation
+from syncret.providers.values import RemoteRef, SecretBytes
 from tests.support.opened import NOW, Clock, Given
 from tests.support.servers.google.logins import POOLS, Issuer
 from tests.unit.providers.gcpsm.stores import opened, read

@@ -3,11 +3,11 @@
 from contextlib import AbstractAsyncContextManager
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import RemoteRef, SecretMap
 from syncret.providers.errors import SyncError
-from syncret.providers.gcpsm import open_gcpsm
 from syncret.providers.gcpsm.client import GcpSmClient
+from syncret.providers.gcpsm.connection import open_store
 from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpSmSpec
+from syncret.providers.values import RemoteRef, SecretMap
 from syncret.providers.work import Work
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.google.secrets import Secret
@@ -24,7 +24,7 @@ def opened(
 ) -> AbstractAsyncContextManager[GcpSmClient]:
     """A client of project acme."""
     fields: dict[str, str | None] = {"project_id": "acme", **spec}
-    return open_gcpsm(
+    return open_store(
         GcpSmSpec(
             auth=auth,
             project_id=fields["project_id"],

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from syncret.providers.contract import RemoteKey, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.values import RemoteKey, RemoteRef
 from tests.support.opened import Clock, Given
 from tests.support.servers.google.identity import HOUR
 from tests.support.servers.google.server import Google

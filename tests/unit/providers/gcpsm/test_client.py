@@ -7,10 +7,10 @@ from base64 import b64encode
 import pytest
 from aiohttp import web
 
-from syncret.providers.contract import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import LARGEST
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.work import Work
 from tests.support.opened import Clock, Given
 from tests.support.servers.google.errors import GoogleError

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from syncret.providers.contract import PushItem, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.google.errors import Conflict
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import SecretBytes
 from tests.support.opened import Clock, Given
 from tests.support.servers.google.errors import GoogleError
 from tests.support.servers.google.server import Google

@@ -11,12 +11,13 @@ from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.daemon.trusted_ca import trusted_ca
-from syncret.providers.contract import Generated, Generator, IssuedToken, SecretBytes
+from syncret.providers.contract import Generated, Generator, IssuedToken
 from syncret.providers.errors import Denied, Malformed, Unavailable
 from syncret.providers.generators.cloudsmith import GENERATOR as CLOUDSMITH
 from syncret.providers.generators.grafana import GENERATOR as GRAFANA
 from syncret.providers.generators.quay import GENERATOR as QUAY
 from syncret.providers.gitlab.deploy_token import DEPLOY_TOKEN
+from syncret.providers.values import SecretBytes
 from tests.support.jwts import private_key, signed
 from tests.support.opened import NOW, Given, context
 from tests.support.served import all_to, served

@@ -8,11 +8,13 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed
-from syncret.providers.gitlab import PROVIDER, open_gitlab
+from syncret.providers.gitlab import PROVIDER
 from syncret.providers.gitlab.client import GitlabClient
+from syncret.providers.gitlab.connection import open_store
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.gitlab.server import Gitlab
@@ -29,7 +31,7 @@ async def gitlab() -> AsyncIterator[Gitlab]:
 def opened(gitlab: Gitlab, **spec: Json) -> AbstractAsyncContextManager[GitlabClient]:
     given = Given(secrets={"login": {"token": f"{gitlab.token}\n".encode()}})
     auth = {"SecretRef": {"accessToken": {"name": "login", "key": "token"}}}
-    return open_gitlab(spec_of(PROVIDER, {"url": gitlab.url, "auth": auth, **spec}), context(given))
+    return open_store(spec_of(PROVIDER, {"url": gitlab.url, "auth": auth, **spec}), context(given))
 
 
 async def read(client: GitlabClient, *names: str) -> dict[str, object]:

@@ -9,11 +9,11 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.contract import RemoteKey, RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from syncret.providers.ibm import open_ibm
 from syncret.providers.ibm.client import IbmClient
+from syncret.providers.ibm.connection import open_store
 from syncret.providers.ibm.spec import IbmAuth, IbmContainerAuth, IbmSecretRef, IbmSpec
+from syncret.providers.values import RemoteKey, RemoteRef
 from syncret.providers.work import Work
 from tests.support.opened import Clock, Given, context
 from tests.support.served import all_to, served
@@ -44,7 +44,7 @@ async def opened(
 ) -> AsyncGenerator[IbmClient, None]:
     given = Given(secrets={"login": {"key": (key or cloud.service("syncret")).encode()}})
     spec = IbmSpec(service_url=url or cloud.url, auth=auth or by_key(cloud))
-    async with open_ibm(spec, context(given, now=clock)) as client:
+    async with open_store(spec, context(given, now=clock)) as client:
         yield client
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from syncret.config.fields import Json
-from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
+from syncret.providers.values import RemoteRef
 from syncret.providers.work import Work
 
 ID = "d5deb37a-7883-4fe2-a5e7-3c15420adc76"

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from syncret.config.fields import Json
-from syncret.providers.contract import RemoteKey, SecretBytes
 from syncret.providers.errors import Denied, Malformed
-from syncret.providers.infisical import PROVIDER, open_infisical, published_rate
+from syncret.providers.infisical import PROVIDER, published_rate
 from syncret.providers.infisical.client import InfisicalClient
+from syncret.providers.infisical.connection import open_store
+from syncret.providers.values import RemoteKey, SecretBytes
 from tests.support.opened import Given, context
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.rest import running
@@ -33,7 +34,7 @@ def opened(
 ) -> AbstractAsyncContextManager[InfisicalClient]:
     scope = {"projectSlug": "shop", "environmentSlug": environment, "secretsPath": "/web"}
     spec = spec_of(PROVIDER, {"hostAPI": f"{server.url}/api", "auth": auth, "secretsScope": scope})
-    return open_infisical(spec, context(Given(secrets={"login": {"id": b"i-1", **secrets}})))
+    return open_store(spec, context(Given(secrets={"login": {"id": b"i-1", **secrets}})))
 
 
 TOKEN: dict[str, Json] = {"tokenAuthCredentials": {"accessToken": selected("token")}}

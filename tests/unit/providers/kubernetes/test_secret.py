@@ -2,9 +2,9 @@
 
 import pytest
 
-from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Malformed
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, value
+from syncret.providers.values import RemoteRef
 from syncret.providers.work import Work
 
 SECRET = Secret(

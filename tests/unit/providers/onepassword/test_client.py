@@ -7,11 +7,13 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
-from syncret.providers.onepassword import PROVIDER, open_onepassword, push
+from syncret.providers.onepassword import PROVIDER, push
 from syncret.providers.onepassword.client import OnePasswordClient
+from syncret.providers.onepassword.connection import open_store
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 from tests.support.servers.onepassword.server import Connect, id_of
@@ -32,7 +34,7 @@ def opened(
     auth = {"secretRef": {"connectTokenSecretRef": {"name": "login", "key": "token"}}}
     vaults = vaults or {"shared": 2, "staging": 1}
     document: Document = {"connectHost": connect.url, "vaults": vaults, "auth": auth}
-    return open_onepassword(spec_of(PROVIDER, document), context(given))
+    return open_store(spec_of(PROVIDER, document), context(given))
 
 
 async def read(client: OnePasswordClient, key: str, name: str = "", version: str = "") -> bytes | None:

@@ -5,10 +5,11 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied, Malformed
-from syncret.providers.senhasegura import PROVIDER, open_senhasegura
+from syncret.providers.senhasegura import PROVIDER
 from syncret.providers.senhasegura.client import SenhaseguraClient
+from syncret.providers.senhasegura.connection import open_store
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.support.opened import Clock, Given, context
 from tests.support.servers.rest import running
@@ -29,7 +30,7 @@ def opened(
     given = Given(secrets={"login": {"secret": (secret or f"{server.secret}\n").encode()}})
     auth = {"clientId": "shop", "clientSecretSecretRef": {"name": "login", "key": "secret"}}
     spec = spec_of(PROVIDER, {"url": server.url, "module": module, "auth": auth})
-    return open_senhasegura(spec, context(given, now=clock or Clock()))
+    return open_store(spec, context(given, now=clock or Clock()))
 
 
 async def test_entries(server: Senhasegura) -> None:

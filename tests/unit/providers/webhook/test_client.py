@@ -9,8 +9,9 @@ from aiohttp import web
 
 from syncret.config.catalog import Scope
 from syncret.config.fields import CAProvider, SecretKeySelector
-from syncret.providers.contract import PushItem, RemoteKey, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Denied, Malformed, OverBudget, SyncError, Unavailable
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.webhook import open_webhook
 from syncret.providers.webhook.generator import (
     GeneratorSecret,

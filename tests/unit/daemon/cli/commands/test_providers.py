@@ -9,8 +9,9 @@ import pytest
 from syncret.daemon.cli.commands.providers import capabilities, generator_rows, provider_rows
 from syncret.daemon.cli.main import main
 from syncret.providers import builtin
-from syncret.providers.contract import FindQuery, Paced, SecretMap
+from syncret.providers.contract import Paced
 from syncret.providers.registry import Registry
+from syncret.providers.values import FindQuery, SecretMap
 from syncret.providers.work import Work
 
 

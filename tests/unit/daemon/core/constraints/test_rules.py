@@ -4,8 +4,8 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.daemon.core.constraints.rules import read_constraints
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import OverBudget
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 PEM = "-----BEGIN CERTIFICATE-----\nY2FuYXJ5\n-----END CERTIFICATE-----\n"

@@ -20,8 +20,8 @@ from syncret.daemon.core.plan.push_secret import (
     next_step,
 )
 from syncret.daemon.core.push_entries import Source, generated_source
-from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Malformed, SyncError, Unavailable
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.work import Work
 from tests.support.templates import no_template
 from tests.unit.daemon.core.plan.push_secrets import (

@@ -11,8 +11,8 @@ from syncret.config.resources.push_secret import PushSecretStatus
 from syncret.daemon.core.plan.push_operations import Done, StoreOperations, may_stand
 from syncret.daemon.core.plan.push_secret import PushNeeds, PushPlan, decide, next_step, report
 from syncret.daemon.core.schedule import refresh
-from syncret.providers.contract import RemoteTarget
 from syncret.providers.errors import Denied, Throttled
+from syncret.providers.pushes import RemoteTarget
 from tests.unit.daemon.core.plan.push_secrets import (
     AWAY,
     GOING,

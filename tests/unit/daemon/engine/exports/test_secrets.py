@@ -14,7 +14,6 @@ from syncret.daemon.engine.exports.secrets import SecretSource
 from syncret.daemon.engine.queue.fair_queue import lanes_of
 from syncret.daemon.engine.queue.waiting import CurrentRun, current_run
 from syncret.daemon.homes.contract import ObjectReader, StoredObject
-from syncret.providers.contract import SecretBytes, SecretMap
 from syncret.providers.errors import Denied, SyncError, Throttled, Unavailable
 from syncret.providers.secret_apis import (
     CallIdentity,
@@ -24,6 +23,7 @@ from syncret.providers.secret_apis import (
     SecretCalls,
 )
 from syncret.providers.testing.opened import NETWORK, NOW, compute_at_once, log_in, no_identity
+from syncret.providers.values import SecretBytes, SecretMap
 
 REF = ObjectRef("storage.example.com", "StorageAccount", "shop", "acct")
 LANE = "resources in shop"

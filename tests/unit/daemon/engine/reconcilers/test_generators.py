@@ -14,8 +14,9 @@ from syncret.daemon.core.digest import text_hash
 from syncret.daemon.dry_run import dry_run_generator
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.contract import Conflict, OutcomeUnknown, StorageUnavailable, StoredObject
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Denied, SyncError, Unavailable
+from syncret.providers.values import SecretBytes
 from tests.unit.daemon.engine.life import HOUR, PUSH, Life, X, manifest, secret, secret_ref, store, wanting
 
 KIND = GroupKind("generators.external-secrets.io", "GeneratorState")

@@ -9,8 +9,9 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, SecretKeySelector
 from syncret.config.meta import Document
 from syncret.daemon.engine.clock import Clock
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Denied
+from syncret.providers.values import SecretBytes
 from tests.unit.daemon.engine.life import (
     STORE,
     Life,

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable
 
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.sessions.session import Session
-from syncret.providers.contract import PushItem, RemoteRef, SecretBytes
 from syncret.providers.errors import SyncError
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import RemoteRef, SecretBytes
 
 Make = Callable[..., Awaitable[SessionPool]]
 

@@ -8,8 +8,9 @@ import pytest
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.engine.work import SyncWork
-from syncret.providers.contract import FindQuery, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import OverBudget
+from syncret.providers.pushes import RemoteTarget
+from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
 from syncret.providers.work import STEPS_A_SECOND
 from tests.unit.daemon.engine.sessions.support import Make, item, read_one
 from tests.unit.daemon.engine.support import Manager, store

@@ -6,8 +6,9 @@ from syncret.config.meta import Document
 from syncret.daemon.engine.observer import Item, Operation
 from syncret.daemon.engine.sessions.call_labels import labels_of
 from syncret.providers.api_names import ApiNames
-from syncret.providers.contract import FindQuery, PushItem, RemoteKey, RemoteTarget, SecretBytes
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.registry import Registry
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
 
 ONE = (RemoteKey("a"),)
 MANY = (RemoteKey("a"), RemoteKey("b"))

@@ -10,8 +10,9 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Json, Model
 from syncret.config.meta import Document, GroupKind, ObjectRef
 from syncret.daemon.engine.clock import Clock
-from syncret.providers.contract import Generated, Generator, OpenContext, SecretBytes
+from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import SyncError, Throttled, Unavailable
+from syncret.providers.values import SecretBytes
 from tests.unit.daemon.engine.life import HOUR, Life, manifest
 from tests.unit.daemon.engine.support import ref
 

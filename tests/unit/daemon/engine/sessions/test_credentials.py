@@ -10,8 +10,9 @@ from syncret.daemon.engine.templates import Templates
 from syncret.daemon.homes.contract import HomeError, StoredObject, WatchEventType
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.daemon.homes.memory.watch import event_of
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 from tests.unit.daemon.engine.support import START, manifest
 

@@ -19,8 +19,8 @@ from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.providers.contract import RemoteRef, SecretBytes
 from syncret.providers.errors import SyncError
+from syncret.providers.values import RemoteRef, SecretBytes
 from tests.unit.daemon.engine.support import (
     GROUP,
     Manager,

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from syncret.daemon.engine.sessions.reads import KeptAnswers, size_of
-from syncret.providers.contract import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.errors import Denied
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from tests.unit.daemon.engine.sessions.support import Make, read_one
 from tests.unit.daemon.engine.support import Manager, Recorder, store
 

@@ -10,8 +10,9 @@ from syncret.daemon.engine.observer import Operation
 from syncret.daemon.engine.sessions.circuit_breaker import THRESHOLD
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.providers.contract import FindQuery, RemoteTarget, SecretBytes
 from syncret.providers.errors import SyncError, Unavailable
+from syncret.providers.pushes import RemoteTarget
+from syncret.providers.values import FindQuery, SecretBytes
 from tests.unit.daemon.engine.sessions.support import Make, item, read_one
 from tests.unit.daemon.engine.support import NOWHERE, Manager, OneProvider, Recorder, settings, store
 

@@ -8,8 +8,8 @@ import pytest
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.providers.contract import FindQuery, RemoteRef
 from syncret.providers.errors import Unavailable
+from syncret.providers.values import FindQuery, RemoteRef
 from tests.unit.daemon.engine.sessions.support import Make, item, read_one
 from tests.unit.daemon.engine.support import Manager, OneProvider, Recorder, settings, store
 

@@ -13,18 +13,10 @@ from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.engine.sessions.session import Session
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.providers.contract import (
-    FindQuery,
-    OpenContext,
-    Provider,
-    PushItem,
-    RemoteKey,
-    RemoteRef,
-    RemoteTarget,
-    SecretBytes,
-    SecretMap,
-)
+from syncret.providers.contract import OpenContext, Provider
 from syncret.providers.errors import Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.pushes import PushItem, RemoteTarget
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 from tests.unit.daemon.engine.support import START, ManagerSpec, OneProvider, Recorder, settings, store
 

@@ -9,8 +9,9 @@ from syncret.config.fields import Json
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.sessions.pool import SessionPool
 from syncret.daemon.homes.memory.cluster import MemoryCluster
-from syncret.providers.contract import Provider, RemoteRef
+from syncret.providers.contract import Provider
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
+from syncret.providers.values import RemoteRef
 from tests.unit.daemon.engine.sessions.support import Make, read_one
 from tests.unit.daemon.engine.support import Manager, ManagerSpec, OneProvider, Recorder, settings, store
 

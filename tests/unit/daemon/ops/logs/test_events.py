@@ -10,10 +10,12 @@ from syncret.daemon.engine.observer import Call, Run
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.ops.logs.events import FIRST_WARNINGS, EngineLogger, EventLogger
 from syncret.daemon.ops.logs.repeats import Repeats
-from syncret.providers.contract import PushItem, Receiver, SecretBytes
+from syncret.providers.contract import Receiver
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.ambient.rules import Verdict
 from syncret.providers.kit.retry import Retry
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import SecretBytes
 
 CANARY = "hunter2-canary"
 REF = ObjectRef("external-secrets.io", "ExternalSecret", "default", "database")

@@ -14,8 +14,9 @@ import structlog
 from syncret.config.errors import Problem
 from syncret.config.meta import ObjectRef
 from syncret.daemon.ops import logs
-from syncret.providers.contract import PushItem, SecretBytes
 from syncret.providers.errors import Denied
+from syncret.providers.pushes import PushItem
+from syncret.providers.values import SecretBytes
 from tests.support.logs import logging_restored
 
 CANARY = "hunter2-canary"

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from syncret.config.meta import ObjectRef
-from syncret.providers.contract import IssuedToken, SecretBytes
+from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.ambient import pod
 from syncret.providers.kit.ambient.pod import account_of, own_account_token
+from syncret.providers.values import SecretBytes
 from tests.support.jwts import private_key, signed
 
 MOUNTED = signed({"sub": "system:serviceaccount:team:daemon"}, private_key("daemon"), kid="test")

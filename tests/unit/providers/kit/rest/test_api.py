@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 from aiohttp import web
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http
@@ -14,6 +13,7 @@ from syncret.providers.kit.rest.api import Api, Refusals
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
+from syncret.providers.values import SecretBytes
 from tests.support.opened import Clock, context
 from tests.support.served import all_to, served
 

@@ -2,10 +2,11 @@
 
 import pytest
 
-from syncret.providers.contract import PushItem, RemoteRef, RemoteTarget, SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.testing.opened import compute_at_once
+from syncret.providers.values import RemoteRef, SecretBytes
 from syncret.providers.work import Work
 
 TEXT = SecretBytes(b'{"a":{"b":"path"},"a.c":"name","n":1}')

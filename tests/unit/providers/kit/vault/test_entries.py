@@ -2,10 +2,10 @@
 
 import pytest
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.vault.entries import Engine, Payload, Version, fields, joined, value
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 
 

@@ -6,10 +6,10 @@ from http import HTTPStatus
 
 import pytest
 
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, SyncError, Unavailable
 from syncret.providers.kit.vault.tokens import LeaseRenewer, Login
 from syncret.providers.kit.vault.wire import Adapter
+from syncret.providers.values import SecretBytes
 
 
 class Vault:

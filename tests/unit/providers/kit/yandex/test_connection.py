@@ -9,8 +9,8 @@ from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.config.settings import OwnIdentity
-from syncret.providers.contract import RemoteKey
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.values import RemoteKey
 from syncret.providers.yandexlockbox import PROVIDER, open_lockbox
 from syncret.providers.yandexlockbox.client import LockboxClient
 from tests.support.opened import NOW, Clock, Given, context, door_of

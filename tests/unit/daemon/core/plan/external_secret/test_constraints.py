@@ -11,8 +11,8 @@ from syncret.daemon.core.plan.actions import Event, Options, Report
 from syncret.daemon.core.plan.external_secret.decide import Plan, decide, report
 from syncret.daemon.core.plan.external_secret.next_step import Observed
 from syncret.daemon.core.rendering import Rendering
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Malformed, Unavailable
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 from tests.unit.daemon.core.plan.external_secret.resources import NOW, observed, plain, resource
 

@@ -14,8 +14,8 @@ from syncret.daemon.core.plan.actions import Verb
 from syncret.daemon.core.plan.external_secret.decide import Plan, decide, not_decided
 from syncret.daemon.core.plan.external_secret.next_step import Observed
 from syncret.daemon.core.rendering import Rendering
-from syncret.providers.contract import SecretBytes
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work
 from tests.unit.daemon.core.plan.external_secret.resources import READ, observed, plain, resource, written
 

@@ -22,8 +22,8 @@ from syncret.daemon.core.plan.external_secret.next_step import (
     next_step,
 )
 from syncret.daemon.core.plan.secret_store import GeneratorSummary
-from syncret.providers.contract import RemoteRef
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.values import RemoteRef
 from tests.unit.daemon.core.plan.external_secret.resources import (
     NOW,
     READ,

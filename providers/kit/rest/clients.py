@@ -1,0 +1,22 @@
+"""What the clients of REST APIs have in common, whoever the vendor is."""
+
+from syncret.providers.contract import Compute
+from syncret.providers.kit.rest.api import Api
+
+
+class ApiClient:
+    """Calls the API of one store."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._api!r}>"
+
+
+class ComputingClient(ApiClient):
+    """Calls the API of one store, and computes with what it sends or gets."""
+
+    def __init__(self, api: Api, compute: Compute) -> None:
+        super().__init__(api)
+        self._compute = compute
