@@ -22,6 +22,7 @@ from syncret.providers.contract import Finder, FindQuery, RemoteRef
 from syncret.providers.errors import Denied
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.yandex import names
 from syncret.providers.testing.calls import fields, read
 from syncret.providers.work import Work
 from syncret.providers.yandexcertificatemanager import client as certificates
@@ -259,6 +260,13 @@ async def test_every_answer_is_the_vendors(folder: Path) -> None:
         else:
             assert _status_of(exchange.document) == exchange.status
     assert {exchange.status for exchange in server.kept} == {200, 401, 403, 404}
+
+
+def test_statuses_are_the_vendors() -> None:
+    kinds = (definitions().message(f"{LOCKBOX}.Secret"), definitions().message(f"{MANAGER}.Certificate"))
+    fields = (kind.DESCRIPTOR.fields_by_name["status"] for kind in kinds)
+
+    assert {value.name for field in fields for value in field.enum_type.values} >= names.UNREADABLE
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429])

@@ -45,6 +45,8 @@ class Yandex(RestServer):
         self.secrets: dict[str, list[dict[str, str | bytes]]] = {}
         self.certificates: dict[str, list[tuple[list[str], str]]] = {}
         self.labels: dict[str, Mapping[str, str]] = {}
+        self.statuses: dict[str, str] = {}
+        """Of secrets and certificates that cannot be read now."""
         self.addresses: dict[str, str] = {}
         """Where a service is, by its ID, if not where it was asked for."""
         self.now = now
@@ -120,6 +122,9 @@ class Yandex(RestServer):
         self.enter(request, name)
         if name not in held:
             raise self.refusal(404, f"{what} {name} not found")
+        if name in self.statuses:
+            # as gRPC's FAILED_PRECONDITION is told
+            raise Refused(400, {"code": 9, "message": f"{what} {name} is not active", "details": []})
         versions = {f"v{number}": each for number, each in enumerate(held[name], 1)}
         version = request.query.get("versionId") or f"v{len(versions)}"
         if version not in versions:
@@ -189,7 +194,7 @@ class Yandex(RestServer):
                 "createdAt": _stamp(self.now()),
                 "name": name,
                 "labels": self.labels.get(name, {}),
-                "status": "ACTIVE" if what == "secrets" else "ISSUED",
+                "status": self.statuses.get(name, "ACTIVE" if what == "secrets" else "ISSUED"),
             }
             for name in names[start:end]
         ]
