@@ -27,8 +27,8 @@ class Tunnel:
         await self.wait_closed()
         for writer in self._writers:
             writer.transport.abort()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+        # The end of one that a task above was waiting for was cancelled with the task, and says so.
+        await asyncio.gather(*(each.wait_closed() for each in self._writers), return_exceptions=True)
 
     async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int) -> None:
         """Serve one connection."""

@@ -20,12 +20,16 @@ if TYPE_CHECKING:  # imports asyncio and TLS
 
 _PAGE: Final = 1000
 
+UNREADABLE: Final = frozenset({"CREATING", "INACTIVE", "VALIDATING", "INVALID"})
+"""Statuses of secrets, and of certificates, that have nothing to read."""
+
 
 class Named(msgspec.Struct):
     """A resource in a list."""
 
     name: str = ""
     labels: dict[str, str] = {}
+    status: str = ""
 
 
 class _Secrets(msgspec.Struct, rename="camel"):
@@ -49,7 +53,10 @@ class Folder:
         paced: Paced,
         work: Work,
     ) -> SecretMap:
-        """The values of all whose name matches, and that have the labels. Raises SyncError."""
+        """The values of all whose name matches, and that have the labels. Raises SyncError.
+
+        What is deactivated, or not issued yet, is passed over: one of these would end every search.
+        """
         if not self._folder:
             raise Malformed(
                 "a store whose keys are IDs has no folder to search", hint="write fetching.byName"
@@ -58,7 +65,8 @@ class Folder:
             raise Malformed("names in Yandex Cloud have no path", hint="write find.name.regexp, or tags")
         matches, found = regexp.matcher(query.name or "", work), Matches()
         async for each in self._list(paced):
-            if each.name and matches(each.name) and has_tags(each.labels, query.tags):
+            readable = each.name and each.status not in UNREADABLE
+            if readable and matches(each.name) and has_tags(each.labels, query.tags):
                 found.add_name(each.name)
         return await found.read_values(read, paced, doing="yandex find")
 

@@ -19,7 +19,7 @@ import pytest
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.providers.contract import Finder
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability, Entry
@@ -42,6 +42,7 @@ from tests.suites.providers.test_gitlab import GitlabHarness
 from tests.suites.providers.test_infisical import InfisicalHarness
 from tests.suites.providers.test_keepersecurity import KeeperHarness, TitledHarness
 from tests.suites.providers.test_ngrok import NgrokHarness
+from tests.suites.providers.test_onboardbase import OnboardbaseHarness
 from tests.suites.providers.test_onepassword import OnePasswordHarness
 from tests.suites.providers.test_onepasswordsdk import OnePasswordSdkHarness
 from tests.suites.providers.test_oracle import OracleHarness
@@ -53,6 +54,13 @@ from tests.suites.providers.test_scaleway import ScalewayHarness
 from tests.suites.providers.test_secretserver import SecretServerHarness
 from tests.suites.providers.test_senhasegura import SenhaseguraHarness
 from tests.suites.providers.test_volcengine import VolcengineHarness
+from tests.suites.providers.test_yandex import (
+    CertificateByIdHarness,
+    CertificateHarness,
+    LockboxByNameHarness,
+    LockboxHarness,
+    YandexHarness,
+)
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.beyondtrust.server import PasswordSafe
@@ -70,6 +78,7 @@ from tests.support.servers.grpc import grpc_running
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.keeper.server import Keeper
 from tests.support.servers.ngrok.server import Ngrok
+from tests.support.servers.onboardbase.server import Onboardbase
 from tests.support.servers.onepassword.server import Connect
 from tests.support.servers.onepassword_service.server import OnePassword
 from tests.support.servers.oracle.server import Oracle
@@ -82,6 +91,8 @@ from tests.support.servers.scaleway.server import Scaleway
 from tests.support.servers.secretserver.server import SecretServer
 from tests.support.servers.senhasegura.server import Senhasegura
 from tests.support.servers.volcengine.server import Volcengine
+from tests.support.servers.yandex.face import faced
+from tests.support.servers.yandex.server import Yandex
 from tests.support.tls import Authority
 from tests.support.tunnel import tunnel_to
 
@@ -109,6 +120,8 @@ class Peer(NamedTuple):
     """Whether it is called by gRPC."""
     host: str = ""
     """The hosts that the operator's provider calls, with commas: both are led to the server by a proxy."""
+    theirs: Mapping[str, Json] = {}
+    """What the operator's manifest says in place of ours."""
 
 
 ABSENT: Final = "the operator calls what is absent an error"
@@ -211,6 +224,16 @@ class _Read(OnePasswordSdkHarness):
         return name if name == "db" else f"{name}/password"
 
 
+def _at_yandex(kind: type[YandexHarness]) -> Callable[[Yandex], RestHarness[Any]]:
+    def harness(server: Yandex) -> RestHarness[Any]:
+        store = kind(server)
+        store.now = time.time
+        store.given.secrets["ca"] = {"ca.crt": AUTHORITY.pem}
+        return store
+
+    return harness
+
+
 class _Pushed(OnePasswordSdkHarness):
     lacks: Mapping[Ability, str] = {**OnePasswordSdkHarness.lacks, Ability.READ: ONE_PROXY}
 
@@ -232,6 +255,12 @@ TEXT: Final = "the operator does not look into a text that is JSON"
 YAML: Final = "the operator writes members that are objects as YAML"
 
 UNFILTERED: Final = "the operator's provider finds all secrets"
+
+
+def _yandex(kind: type[YandexHarness]) -> Peer:
+    differs = {"absent": ABSENT, **({} if Ability.FIND_NAME in kind.lacks else {"find": NO_FIND})}
+    return Peer(lambda: Yandex(time.time), _at_yandex(kind), differs, tls=True)
+
 
 PEERS: Final = {
     "bitwardensecretsmanager": Peer(
@@ -278,6 +307,7 @@ PEERS: Final = {
         host="shop.1password.com",
     ),
     "onepasswordSDK pushes": Peer(OnePassword, _Pushed, tls=True, host="shop.1password.com"),
+    "onboardbase": Peer(Onboardbase, OnboardbaseHarness, {"absent": ABSENT}),
     "passbolt": Peer(Passbolt, PassboltHarness, {"probe": NO_PROBE}, tls=True),
     "passworddepot": Peer(PasswordDepot, _Depot, {}, asks="pass", tls=True, port=8714),
     "previder": Peer(Previder, PreviderHarness, {"absent": EMPTY, "find": NO_FIND}),
@@ -292,6 +322,10 @@ PEERS: Final = {
     "scaleway": Peer(Scaleway, ScalewayHarness),
     "secretserver": Peer(SecretServer, SecretServerHarness),
     "senhasegura": Peer(Senhasegura, SenhaseguraHarness, tls=True),
+    "yandexcertificatemanager by id": _yandex(CertificateByIdHarness),
+    "yandexcertificatemanager by name": _yandex(CertificateHarness),
+    "yandexlockbox by id": _yandex(LockboxHarness),
+    "yandexlockbox by name": _yandex(LockboxByNameHarness),
     "volcengine": Peer(
         lambda: Volcengine(time.time),
         _at_volcengine,
@@ -308,8 +342,8 @@ class Theirs(NamedTuple):
     program: Path
     environment: Mapping[str, str]
 
-    async def called(self, store: RestHarness[Any], *calls: Mapping[str, Json]) -> list[Outcome]:
-        provider = {store.provider: store.spec()}
+    async def called(self, store: RestHarness[Any], peer: Peer, *calls: Mapping[str, Json]) -> list[Outcome]:
+        provider = {store.provider: {**store.spec(), **peer.theirs}}
         return await called(self.program, provider, store.given.secrets, calls, self.environment)
 
 
@@ -347,6 +381,7 @@ async def harness(
         tls.trust_also(AUTHORITY.pem)
     async with _serving(peer, tmp_path) as server, tunnel_to(server.port) as proxy:
         monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
+        monkeypatch.setenv("ONBOARDBASE_ADDRESS", f"{server.url}/api/v1/")
         for name in ("CLOUDRU_CSM_ADDRESS", "CLOUDRU_IAM_ADDRESS"):
             monkeypatch.setenv(name, f"127.0.0.1:{server.port}")
         if peer.host:
@@ -355,7 +390,11 @@ async def harness(
             server.url = f"https://{peer.host}"
         if isinstance(server, Keeper):
             monkeypatch.setenv("KEEPER_SERVER_PUBLIC_KEY", server.public_key)
-        yield peer.harness(server), peer
+        if not isinstance(server, Yandex):
+            yield peer.harness(server), peer
+            return
+        async with faced(server, AUTHORITY) as face:  # the operator calls it; we call the REST API
+            yield peer.harness(server), peer._replace(theirs={"apiEndpoint": f"127.0.0.1:{face.port}"})
 
 
 def _is_free(port: int) -> bool:
@@ -387,13 +426,17 @@ async def _ours(harness: RestHarness[Any], call: Mapping[str, Any]) -> Outcome:
     async with harness.open() as client:
         try:
             if "get" in call:
-                found = await read(client, RemoteRef(call["get"]["key"], call["get"].get("property", "")))
+                asked = call["get"]
+                ref = RemoteRef(asked["key"], asked.get("property", ""), asked.get("version", ""))
+                found = await read(client, ref)
                 return Outcome(absent=True) if found is None else Outcome(value=found)
             if "extract" in call:
-                several = await fields(client, RemoteRef(call["extract"]["key"]))
+                asked = call["extract"]
+                several = await fields(client, RemoteRef(asked["key"], asked.get("property", "")))
             elif "find" in call:
                 assert isinstance(client, Finder)
-                query = FindQuery(name=call["find"]["name"]["regexp"])
+                wanted = call["find"]
+                query = FindQuery(name=wanted.get("name", {}).get("regexp"), path=wanted.get("path"))
                 several = await client.find(query, unpaced, Work())
             else:
                 return Outcome(state="Ready")
@@ -416,7 +459,7 @@ async def test_both_find_the_same(harness: tuple[RestHarness[Any], Peer], theirs
     if Ability.PROPERTY not in store.lacks or Ability.MAP not in store.lacks:
         await store.seed(Entry(store.key("db"), USER))
     asked = _asked(store, peer.asks)
-    told = await theirs.called(store, *asked.values())
+    told = await theirs.called(store, peer, *asked.values())
 
     for (name, call), found in zip(asked.items(), told, strict=True):
         same = _shown(found) == _shown(await _ours(store, call))
@@ -432,7 +475,7 @@ async def test_what_the_operator_pushes_we_find_unchanged(
     key = store.key("pushed")
     match = {"secretKey": "k", "remoteRef": {"remoteKey": key}}
     pushing = {"push": {"match": match}, "source": {"k": "dA=="}}
-    [told] = await theirs.called(store, pushing)
+    [told] = await theirs.called(store, peer, pushing)
     if "not implemented" in told.error or "not supported" in told.error:
         pytest.skip("the operator does not push there")
 
@@ -442,3 +485,66 @@ async def test_what_the_operator_pushes_we_find_unchanged(
         return
     async with store.open() as client:
         assert await read(client, RemoteRef(key)) == peer.pushed
+
+
+@pytest.mark.parametrize("harness", [name for name in PEERS if name.startswith("yandex")], indirect=True)
+async def test_both_read_the_same_parts_and_versions(
+    harness: tuple[RestHarness[Any], Peer], theirs: Theirs
+) -> None:
+    store, peer = harness
+    server: Yandex = store.server
+    server.secrets["it"] = [
+        {"part": "old"},
+        {"part": "new", "file": b"\xff\x00", "none": "", "a": "<&>\u2028é"},
+    ]
+    server.certificates["it"] = [([" old"], "its key"), (["\nleaf\n", "root "], "a key\n")]
+    parts = ("part", "file", "none", "a", "chain", "privateKey", "chainAndPrivateKey", "absent")
+    calls: list[dict[str, dict[str, Json]]] = [{"get": {"key": "it", "property": part}} for part in parts]
+    calls += [{"get": {"key": "it", "version": version}} for version in ("", "v1", "v2")]
+    calls += [{"extract": {"key": "it"}}]
+    told = await theirs.called(store, peer, *calls)
+
+    for call, found in zip(calls, told, strict=True):
+        ours = await _ours(store, call)
+        # an empty value is none in what the operator's program prints
+        assert _shown(found) == _shown(ours._replace(value=ours.value or None)), call
+    assert sum(not found.error for found in told) >= len(calls) - 5
+
+
+@pytest.mark.parametrize("harness", ["onboardbase"], indirect=True)
+async def test_both_read_the_same_of_an_environment(
+    harness: tuple[RestHarness[Any], Peer], theirs: Theirs
+) -> None:
+    store, peer = harness
+    texts = {f"LENGTH_{length}": "é" * (length // 2) + "x" * (length % 2) for length in range(1, 35)}
+    db = '{"user": "ada", "port": 5432, "nested": {"deep": ["x", "<&>"]}}'
+    store.server.secrets = {**texts, "DB": db, "LIST": "[1]", "EMPTY": ""}
+    calls: list[dict[str, dict[str, Json]]] = [{"get": {"key": name}} for name in texts]
+    parts = ("user", "port", "nested", "nested.deep.1", "absent")
+    calls += [{"get": {"key": "DB", "property": part}} for part in parts]
+    calls += [{"extract": {"key": "DB"}}, {"extract": {"key": "DB", "property": "nested"}}]
+    calls += [{"extract": {"key": "LIST"}}, {"find": {"path": "LENGTH_1"}}]
+    calls += [{"find": {"path": "LENGTH", "name": {"regexp": "_[12]$"}}}, {"find": {"name": {"regexp": ""}}}]
+    told = await theirs.called(store, peer, *calls)
+
+    for call, found in zip(calls, told, strict=True):
+        assert _shown(found) == _shown(await _ours(store, call)), call
+
+
+@pytest.mark.parametrize("harness", ["onboardbase"], indirect=True)
+async def test_what_the_operator_calls_absent_in_an_environment(
+    harness: tuple[RestHarness[Any], Peer], theirs: Theirs
+) -> None:
+    """What is empty, and everything if the passcode is wrong."""
+    store, peer = harness
+    store.server.secrets = {"DB": "text", "EMPTY": ""}
+    empty, text = {"get": {"key": "EMPTY"}}, {"get": {"key": "DB"}}
+    [told] = await theirs.called(store, peer, empty)
+    assert "not found" in told.error
+    assert await _ours(store, empty) == Outcome(value=b"")
+
+    store.server.passcode = "another"
+    [told] = await theirs.called(store, peer, text)
+    assert "not found" in told.error
+    with pytest.raises(Denied, match="the passcode does not decrypt it"):
+        await _ours(store, text)

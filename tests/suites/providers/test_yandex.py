@@ -117,6 +117,15 @@ class CertificateHarness(YandexHarness):
         )
 
 
+class CertificateByIdHarness(CertificateHarness):
+    folder = ""
+    lacks: Mapping[Ability, str] = {
+        **CertificateHarness.lacks,
+        Ability.FIND_NAME: BY_ID,
+        Ability.FIND_TAGS: BY_ID,
+    }
+
+
 class OnYandex(ProviderSuite):
     made: ClassVar[type[YandexHarness]]
 
@@ -137,3 +146,7 @@ class TestLockboxByName(OnYandex):
 
 class TestCertificateManager(OnYandex):
     made: ClassVar[type[YandexHarness]] = CertificateHarness
+
+
+class TestCertificateManagerByID(OnYandex):
+    made: ClassVar[type[YandexHarness]] = CertificateByIdHarness

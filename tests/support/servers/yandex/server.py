@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from syncret.config.fields import Json
 from tests.support.jwts import BadToken, pem, private_key, verified
 from tests.support.servers.rest import Refused, RestServer, body_of
 
@@ -19,6 +20,7 @@ FOLDER: Final = "b1g0example"
 AUDIENCE: Final = "https://iam.api.cloud.yandex.net/iam/v1/tokens"
 _CODES: Final = {400: 3, 401: 16, 403: 7, 404: 5, 429: 8}
 _SERVICES: Final = (
+    "endpoint",
     "iam",
     "lockbox",
     "lockbox-payload",
@@ -28,7 +30,10 @@ _SERVICES: Final = (
 
 
 class Yandex(RestServer):
-    """One folder, and one service account with its keys. Versions have the IDs v1, v2 and so on."""
+    """One folder, and one service account with its keys. Versions have the IDs v1, v2 and so on.
+
+    The ID of a secret or certificate is its name.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         super().__init__()
@@ -40,6 +45,10 @@ class Yandex(RestServer):
         self.secrets: dict[str, list[dict[str, str | bytes]]] = {}
         self.certificates: dict[str, list[tuple[list[str], str]]] = {}
         self.labels: dict[str, Mapping[str, str]] = {}
+        self.statuses: dict[str, str] = {}
+        """Of secrets and certificates that cannot be read now."""
+        self.addresses: dict[str, str] = {}
+        """Where a service is, by its ID, if not where it was asked for."""
         self.now = now
 
     def key_file(self) -> bytes:
@@ -51,6 +60,7 @@ class Yandex(RestServer):
         lockbox, manager = "/lockbox/v1/secrets", "/certificate-manager/v1/certificates"
         return [
             web.get("/endpoints", self._endpoints),
+            web.get("/endpoints/{id}", self._endpoint),
             web.post("/iam/v1/tokens", self._log_in),
             web.get(lockbox, self._list_secrets),
             web.get(f"{lockbox}:getEx", self._secret_by_name),
@@ -60,6 +70,19 @@ class Yandex(RestServer):
             web.get(f"{manager}/{{id}}:getContent", self._certificate_by_id),
         ]
 
+    def metadata(self) -> web.Application:
+        """The metadata server of a machine whose service account has the token that is good."""
+
+        async def token(request: web.Request) -> web.Response:
+            if request.headers.get("Metadata-Flavor") != "Google":
+                raise web.HTTPForbidden
+            given = {"access_token": self.token, "expires_in": self.lifetime, "token_type": "Bearer"}
+            return web.json_response(given)
+
+        app = web.Application()
+        app.router.add_get("/computeMetadata/v1/instance/service-accounts/default/token", token)
+        return app
+
     def refusal(self, status: int, message: str) -> Refused:
         return Refused(status, {"code": _CODES[status], "message": message, "details": []})
 
@@ -67,7 +90,16 @@ class Yandex(RestServer):
         return request.headers.get("Authorization", "").removeprefix("Bearer ")
 
     async def _endpoints(self, request: web.Request) -> web.Response:
-        return web.json_response({"endpoints": [{"id": each, "address": request.host} for each in _SERVICES]})
+        return web.json_response({"endpoints": [self._address(request, each) for each in _SERVICES]})
+
+    async def _endpoint(self, request: web.Request) -> web.Response:
+        service = request.match_info["id"]
+        if service not in _SERVICES:
+            raise self.refusal(404, f"Endpoint {service} not found")
+        return web.json_response(self._address(request, service))
+
+    def _address(self, request: web.Request, service: str) -> dict[str, str]:
+        return {"id": service, "address": self.addresses.get(service, request.host)}
 
     async def _log_in(self, request: web.Request) -> web.Response:
         keys = {self.key: private_key(self.key).public_key()}
@@ -75,55 +107,72 @@ class Yandex(RestServer):
             claims = verified((await body_of(request))["jwt"], keys.get, now=self.now())
         except BadToken as error:
             raise self.refusal(401, str(error)) from None
-        if (claims["iss"], claims["aud"]) != ("aje0", AUDIENCE) or claims["exp"] - claims["iat"] > 3600:
+        meant = claims["aud"] in (AUDIENCE, [AUDIENCE])  # the vendor's SDK for Go sends a list
+        if claims["iss"] != "aje0" or not meant or claims["exp"] - claims["iat"] > 3600:
             raise self.refusal(400, "The token is invalid")
         self.logins += 1
         self.token = f"t1.canary-token-{self.logins}"
-        expires = datetime.fromtimestamp(self.now() + self.lifetime, UTC).isoformat()
-        return web.json_response({"iamToken": self.token, "expiresAt": expires.replace("+00:00", "Z")})
+        expires = _stamp(self.now() + self.lifetime)
+        return web.json_response({"iamToken": self.token, "expiresAt": expires})
 
-    def _found(self, request: web.Request, held: Mapping[str, list[Any]], name: str, what: str) -> Any:  # noqa: ANN401  # of either
+    def _found(
+        self, request: web.Request, held: Mapping[str, list[Any]], name: str, what: str
+    ) -> tuple[str, Any]:
+        """The version that is asked for, and its ID."""
         self.enter(request, name)
         if name not in held:
             raise self.refusal(404, f"{what} {name} not found")
-        version = request.query.get("versionId", f"v{len(held[name])}")
-        number = int(version.removeprefix("v"))
-        if number > len(held[name]):
+        if name in self.statuses:
+            # as gRPC's FAILED_PRECONDITION is told
+            raise Refused(400, {"code": 9, "message": f"{what} {name} is not active", "details": []})
+        versions = {f"v{number}": each for number, each in enumerate(held[name], 1)}
+        version = request.query.get("versionId") or f"v{len(versions)}"
+        if version not in versions:
             raise self.refusal(404, f"Version {version} not found")
-        return held[name][number - 1]
+        return version, versions[version]
 
-    def _name(self, request: web.Request, field: str) -> str:
-        if request.query["folderAndName.folderId"] != FOLDER:
+    def _name(self, request: web.Request, what: str) -> str:
+        """What is asked for: by its ID, or by a folder and a name in it, but not by both."""
+        by_id = request.query.get(f"{what}Id")
+        folder, name = (request.query.get(f"folderAndName.{field}") for field in ("folderId", f"{what}Name"))
+        if by_id and not (folder or name):
+            return by_id
+        if by_id or not (folder and name):
+            raise self.refusal(400, "One of the options must be selected")
+        if folder != FOLDER:
             raise self.refusal(403, "Permission denied")
-        return request.query[f"folderAndName.{field}"]
+        return name
 
     async def _secret_by_id(self, request: web.Request) -> web.Response:
-        found = self._found(request, self.secrets, request.match_info["id"], "Secret")
+        version, found = self._found(request, self.secrets, request.match_info["id"], "Secret")
         entries = [
             {"key": key, "textValue": value}
             if isinstance(value, str)
             else {"key": key, "binaryValue": b64encode(value).decode()}
             for key, value in found.items()
         ]
-        return web.json_response({"versionId": "v", "entries": entries})
+        return web.json_response({"versionId": version, "entries": entries})
 
     async def _secret_by_name(self, request: web.Request) -> web.Response:
-        found = self._found(request, self.secrets, self._name(request, "secretName"), "Secret")
+        name = self._name(request, "secret")
+        version, found = self._found(request, self.secrets, name, "Secret")
         entries = {
             key: b64encode(value.encode() if isinstance(value, str) else value).decode()
             for key, value in found.items()
         }
-        return web.json_response({"secretId": "e6q", "versionId": "v", "entries": entries})
+        return web.json_response({"secretId": name, "versionId": version, "entries": entries})
 
     async def _certificate_by_id(self, request: web.Request) -> web.Response:
-        return self._certificate(request, request.match_info["id"])
+        _, content = self._content(request, request.match_info["id"])
+        return web.json_response(content)
 
     async def _certificate_by_name(self, request: web.Request) -> web.Response:
-        return self._certificate(request, self._name(request, "certificateName"))
+        version, content = self._content(request, self._name(request, "certificate"))
+        return web.json_response({**content, "versionId": version})
 
-    def _certificate(self, request: web.Request, name: str) -> web.Response:
-        chain, key = self._found(request, self.certificates, name, "Certificate")
-        return web.json_response({"certificateId": name, "certificateChain": chain, "privateKey": key})
+    def _content(self, request: web.Request, name: str) -> tuple[str, dict[str, Json]]:
+        version, (chain, key) = self._found(request, self.certificates, name, "Certificate")
+        return version, {"certificateId": name, "certificateChain": chain, "privateKey": key}
 
     async def _list_secrets(self, request: web.Request) -> web.Response:
         return self._listed(request, "secrets", list(self.secrets))
@@ -136,10 +185,22 @@ class Yandex(RestServer):
         self.enter(request)
         if request.query["folderId"] != FOLDER:
             raise self.refusal(403, "Permission denied")
-        start = int(request.query.get("pageToken") or 0)
+        start, size = int(request.query.get("pageToken") or 0), int(request.query.get("pageSize") or 100)
+        end = start + min(size, 2)
         some = [
-            {"id": name, "name": name, "labels": self.labels.get(name, {})}
-            for name in names[start : start + 2]
+            {
+                "id": name,
+                "folderId": FOLDER,
+                "createdAt": _stamp(self.now()),
+                "name": name,
+                "labels": self.labels.get(name, {}),
+                "status": self.statuses.get(name, "ACTIVE" if what == "secrets" else "ISSUED"),
+            }
+            for name in names[start:end]
         ]
-        following = {"nextPageToken": str(start + 2)} if start + 2 < len(names) else {}
+        following = {"nextPageToken": str(end)} if end < len(names) else {}
         return web.json_response({what: some, **following})
+
+
+def _stamp(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")

@@ -48,14 +48,8 @@ def opened(
 
 
 async def test_the_account_of_the_machine(server: Yandex, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def token(request: web.Request) -> web.Response:
-        assert request.headers["Metadata-Flavor"] == "Google"
-        return web.json_response({"access_token": server.token, "expires_in": 43200, "token_type": "Bearer"})
-
     server.token = "t1.machine"
-    app = web.Application()
-    app.router.add_get("/computeMetadata/v1/instance/service-accounts/default/token", token)
-    async with served(app) as metadata:
+    async with served(server.metadata()) as metadata:
         monkeypatch.setenv("YC_METADATA_ADDR", metadata.removeprefix("http://"))
         async with opened(server, {}) as client:
             assert set(await client.fetch([RemoteKey("e6q1")])) == {RemoteKey("e6q1")}

@@ -10,7 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	_ "unsafe" // for go:linkname
+	"reflect"
+	"unsafe" // for go:linkname, too
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +21,7 @@ import (
 
 	esv1 "github.com/external-secrets/external-secrets/apis/externalsecrets/v1"
 	esv1alpha1 "github.com/external-secrets/external-secrets/apis/externalsecrets/v1alpha1"
+	"github.com/external-secrets/external-secrets/pkg/provider/onboardbase"
 	_ "github.com/external-secrets/external-secrets/pkg/provider/register"
 )
 
@@ -125,7 +127,23 @@ func open(ctx context.Context, store *esv1.SecretStore, api client.Client) (esv1
 	if _, err := provider.ValidateStore(store); err != nil {
 		return nil, err
 	}
-	return provider.NewClient(ctx, store, api, namespace)
+	opened, err := provider.NewClient(ctx, store, api, namespace)
+	if found, is := opened.(*onboardbase.Client); is && err == nil {
+		err = redirect(found)
+	}
+	return opened, err
+}
+
+// The provider of Onboardbase ignores apiHost, and its client knows of no proxy: it calls one address. But the client,
+// in a field of its own, has a method for another one: the environment may name that of a server of ours.
+func redirect(opened *onboardbase.Client) error {
+	address := os.Getenv("ONBOARDBASE_ADDRESS")
+	if address == "" {
+		return nil
+	}
+	field := reflect.ValueOf(opened).Elem().FieldByName("onboardbase")
+	held := reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem().Interface()
+	return held.(interface{ SetBaseURL(string) error }).SetBaseURL(address)
 }
 
 func made(ctx context.Context, opened esv1.SecretsClient, asked call) outcome {
