@@ -70,10 +70,6 @@ class Folder:
                 found.add_name(each.name)
         return await found.read_values(read, paced, doing="yandex find")
 
-    async def probe(self) -> None:
-        """One page of the list. Raises SyncError."""
-        await self._api.call(self._listing, params={"folderId": self._folder, "pageSize": "1"})
-
     def _list(self, paced: Paced) -> AsyncGenerator[Named, None]:
         async def page(token: str) -> Page[Named]:
             params = {"folderId": self._folder, "pageSize": str(_PAGE)}
