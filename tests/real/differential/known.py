@@ -53,6 +53,16 @@ KNOWN: Final[Mapping[str, Known]] = {
     "externalsecret: deletionPolicy.delete-with-orphan": Known(
         "where the target may not be deleted, ours tells that alone, not what the provider lacks", r"^Events/"
     ),
+    "externalsecret (own): generator.error-then-fixed": Known(
+        "the operator's cache may lack the status that it has written: it generates a second time at once",
+        r"\.Normal Updated from external-secrets: True / None$",
+        is_sure=False,
+    ),
+    "externalsecret (own): refresh.spec-change-triggers": Known(
+        "the operator may report the new spec as synced with what it had read for the one before",
+        r"(Updated from external-secrets: None / True|data-hash: '\w+' / '\w+'|\.data\.x: 'b25l' / 'dHdv')$",
+        is_sure=False,
+    ),
     "pushsecret: template.error-no-condition": Known(
         "the operator tells nothing of a template that fails; we do", r"^Events/"
     ),
