@@ -1,8 +1,8 @@
-"""Seals records and opens them again: only under the name, store, times and key that they were sealed with.
+"""Encrypts the records of the cache; each opens only under its own name, store, times and key.
 
-Each record has a key of its own, derived from the root key, random bytes and a keyed digest of what is in it.
-So two values never meet one key and nonce, not even on a virtual machine that was cloned with the state of
-its random numbers: AES-GCM is safe then.
+Each record has its own key, derived from the root key, random bytes and a keyed digest of the content. So no
+two values share a key and nonce, which AES-GCM requires, even on a cloned virtual machine that repeats its
+random numbers.
 """
 
 import hmac
@@ -22,7 +22,7 @@ KEY_SIZE: Final = 32
 SALT_SIZE: Final = 32
 NAME_SIZE: Final = 16
 LASTS: Final = -1
-"""`expires_at` of what is not read again by time, such as a password that is made once: it has no age."""
+"""`expires_at` of a value without a refresh interval, such as a generated password: it has no age."""
 
 _INFO: Final = b"syncret-cache-1"
 _NAMES: Final = _INFO + b" names"
@@ -30,7 +30,7 @@ _NONCE_SIZE: Final = 12
 
 
 class Row(NamedTuple):
-    """One record as it is in the file. Nothing of it is in clear but times and size."""
+    """One record in the file. Only its times and size are in plain text."""
 
     kind: str
     id: bytes
@@ -45,17 +45,17 @@ class Row(NamedTuple):
 
 
 def key_id(root: bytes) -> bytes:
-    """Tells which key a file belongs to, and nothing of the key."""
+    """An ID of the key of a file, from which the key cannot be derived."""
     return hmac.digest(root, _INFO + b" key id", "sha256")[:NAME_SIZE]
 
 
 def new_names_key(root: bytes, salt: bytes) -> bytes:
-    """A key for the names in a file, sealed: it outlives the root key, so that names stay what they are."""
+    """A new sealed key for the names in a file. It stays when the root key changes, and so do the names."""
     return seal_names_key(root, salt, os.urandom(KEY_SIZE))
 
 
 def seal_names_key(root: bytes, salt: bytes, key: bytes) -> bytes:
-    """That key, sealed with another root key."""
+    """The key for the names, sealed with a root key."""
     nonce = os.urandom(_NONCE_SIZE)
     return nonce + AESGCM(_derived(root, salt, _NAMES)).encrypt(nonce, key, None)
 
@@ -69,7 +69,7 @@ def open_names_key(root: bytes, salt: bytes, sealed: bytes) -> bytes:
 
 
 class Box:
-    """What is made of one root key for one file."""
+    """Encrypts and decrypts the records of one file with keys derived from one root key."""
 
     def __init__(self, root: bytes, salt: bytes, names_key: bytes) -> None:
         self._salt = salt
@@ -78,12 +78,12 @@ class Box:
         self._box_key = _derived(root, salt, _INFO + b" box")
 
     def name(self, *parts: str) -> bytes:
-        """The name that stands for these in the file: it tells nothing of them."""
+        """The keyed hash of these parts, which is the name in the file and reveals nothing about them."""
         joined = b"".join(struct.pack(">I", len(part)) + part for part in (each.encode() for each in parts))
         return hmac.digest(self._id_key, joined, "sha256")[:NAME_SIZE]
 
     def seal(self, kind: str, name: bytes, store: bytes, times: tuple[int, int], content: bytes) -> Row:
-        """A new record; `times` are when it was confirmed and when it expires (0: not by itself)."""
+        """A new record; `times` are when it was confirmed, and when it expires (0: not by itself)."""
         confirmed_at, expires_at = times
         bare = Row(
             *(kind, name, store, confirmed_at, expires_at, len(content)),
@@ -98,7 +98,7 @@ class Box:
         return bare._replace(box=sealed)
 
     def open(self, row: Row) -> bytes:
-        """What is in a record. Raises Rejected."""
+        """The content of a record. Raises Rejected."""
         try:
             return self._cipher(row).decrypt(row.nonce, row.box, _beside(row))
         except (InvalidTag, ValueError, TypeError, struct.error):
@@ -118,6 +118,6 @@ def _bound(kind: str, name: bytes, store: bytes) -> bytes:
 
 
 def _beside(row: Row) -> bytes:
-    """All that stands beside the box: a change of any of it keeps the record from being opened."""
+    """The authenticated data of a record: it does not open if any of it was changed."""
     times = struct.pack(">qqq", row.confirmed_at, row.expires_at, row.size)
     return b"\0".join((_bound(row.kind, row.id, row.store), times, row.key_salt, row.keyed_digest))

@@ -1,4 +1,4 @@
-"""What the offline cache keeps, gives back, and lets go: outputs as last delivered, and answers of stores."""
+"""The offline cache: keeps outputs as they were delivered last, and what stores answered."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
@@ -17,30 +17,30 @@ LARGEST: Final = 2**20
 """Bytes of the largest value that is kept."""
 
 REFUSED: Final = "refused"
-"""Mark of a store whose login was refused: nothing of it is served while that stands."""
+"""Mark of a store whose login was refused: nothing of it is served until it answers again."""
 WITHDRAWN: Final = "withdrawn"
-"""Mark of an output that became too old, and was taken back."""
+"""Mark of an output that became too old and was withdrawn."""
 
 
 class StoreId(NamedTuple):
-    """One version of one store, for one namespace: what was read through another serves no one.
+    """Identifies a store with its spec, for one namespace: values read through another one are not used.
 
-    A store is known by what its manifest says: that is the same in each pass without a state.
+    It has the digest of the spec and no uid, because each pass without a state has other uids.
     """
 
     store: ObjectRef
     digest: str
-    """Of its spec."""
+    """The digest of its spec."""
     namespace: str
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What names it."""
+        """The parts of its name in the file."""
         return ("store", *self.store, self.digest, self.namespace)
 
 
 def store_id(store: ObjectRef, data: bytes, namespace: str) -> StoreId:
-    """A store as its home holds it, for those who ask from a namespace."""
+    """The ID of a store, from its stored document, for requests from one namespace."""
     return StoreId(store, _spec_digest(data), namespace)
 
 
@@ -55,39 +55,39 @@ class _Spec(Struct):
 
 
 class Kept(NamedTuple):
-    """What a store gave, and when."""
+    """A value that a store gave, and when it was confirmed."""
 
     content: bytes
     confirmed_at: float
 
 
 class Output(NamedTuple):
-    """An output as it was delivered last, and when its values were right."""
+    """An output as it was delivered last, and when it was confirmed."""
 
     data: Mapping[str, bytes]
     confirmed_at: float
 
 
 class Stats(NamedTuple):
-    """What is told of the cache."""
+    """The statistics of the cache, for status and metrics."""
 
     usable: bool
     problem: str = ""
     entries: int = 0
     size: int = 0
     oldest: float | None = None
-    """Age in seconds of the output that was confirmed longest ago, of those that are read again by time."""
+    """Age in seconds of the output that was confirmed longest ago, of those with a refresh interval."""
     no_stale_after: float = 0.0
     restored: int = 0
     rejected: int = 0
     served: Mapping[str, int] = {}
-    """Answers in the place of a store, by its name."""
+    """Number of answers in place of a store, by its name."""
     serving: int = 0
-    """Outputs that could not be confirmed when that was tried last."""
+    """Number of outputs that could not be confirmed at the last attempt."""
 
 
 class _Output(Struct, frozen=True, array_like=True):
-    """What is in the box of an output."""
+    """The content of the record of an output."""
 
     digest: str
     data: dict[str, bytes]
@@ -100,21 +100,21 @@ class OfflineCache:
     def __init__(
         self, file: CacheFile, settings: Cache, clock: Callable[[], float], passed: Callable[[], float]
     ) -> None:
-        """`clock` is the system's; `passed` counts seconds and is never set."""
+        """`clock` is the system clock; `passed` is a monotonic clock."""
         self.records = Records(file, settings, clock, passed)
         self.no_stale_after = settings.no_stale_after
-        """How old an output may become, in seconds; 0: as old as it likes."""
+        """The greatest age of an output in seconds; 0: no limit."""
         self.unconfirmed: set[ObjectRef] = set()
-        """Outputs that could not be confirmed when that was tried last."""
+        """Outputs that could not be confirmed at the last attempt."""
         self.restored: set[ObjectRef] = set()
-        """Outputs that were put back at the start, and are not confirmed yet."""
+        """Outputs that were restored at the start and are not confirmed yet."""
         self.served_since = inf
-        """When the oldest value was right that was given in the place of a store."""
+        """When the oldest value that was given in place of a store was confirmed."""
         self._put_back = 0
         self._served: dict[str, int] = {}
 
     def now(self) -> float:
-        """The time; never earlier than what was seen before."""
+        """The time, which never goes back."""
         return self.records.now()
 
     def _name(self, *parts: str) -> bytes:
@@ -135,7 +135,7 @@ class OfflineCache:
     def keep_output(
         self, ref: ObjectRef, digest: str, data: Mapping[str, bytes], stores: Iterable[StoreId]
     ) -> None:
-        """Keep an output as it was delivered. `confirm_output` says when its values were right."""
+        """Keep an output as it was delivered; `confirm_output` sets when its values were confirmed."""
         name = self._output(ref)
         if sum(map(len, data.values())) > LARGEST:
             self.records.drop(name)
@@ -144,36 +144,36 @@ class OfflineCache:
         self.records.put(name, msgpack.encode(_Output(digest, dict(data), ids)), digest=digest)
 
     def confirm_output(self, ref: ObjectRef, confirmed_at: float, interval: float) -> None:
-        """Its values were right then. `interval`: how often they are read again; 0: never by time."""
-        self._forgive(ref)
+        """Note when its values were confirmed. `interval`: its refresh interval; 0 if it has none."""
+        self._clear_marks(ref)
         self.records.confirm(self._output(ref), confirmed_at, interval)
 
     def forget_output(self, ref: ObjectRef) -> None:
-        """It is not to come back: its values were refused, or it is gone."""
-        self._forgive(ref)
+        """Drop an output that must not be restored: its values were refused, or it was deleted."""
+        self._clear_marks(ref)
         self.records.drop(self._output(ref))
 
-    def _forgive(self, ref: ObjectRef) -> None:
+    def _clear_marks(self, ref: ObjectRef) -> None:
         self.unconfirmed.discard(ref)
         self.restored.discard(ref)
         self.records.mark(WITHDRAWN, self._output(ref)[1], is_set=False)
 
     def withdraw_output(self, ref: ObjectRef) -> None:
-        """It is too old: it is not put back, and what was made of it is to go, too."""
+        """Drop an output that is too old, and mark it, so that what was made of it is removed, too."""
         self.forget_output(ref)
         self.records.mark(WITHDRAWN, self._output(ref)[1], is_set=True)
 
     def is_withdrawn(self, ref: ObjectRef) -> bool:
-        """Whether an output was taken back because it was too old, and was not confirmed since."""
+        """Whether an output was withdrawn because it was too old, and was not confirmed since."""
         return self.records.has_mark(WITHDRAWN, self._output(ref)[1])
 
     def age(self, ref: ObjectRef) -> float | None:
-        """Seconds since the values of an output were right; None if it is not kept, or has no age."""
+        """Seconds since the values of an output were confirmed; None if it is not kept or has no age."""
         entry = self.records.get(self._output(ref))
         return None if entry is None or entry.lasts else max(0.0, self.now() - entry.confirmed_at)
 
     def output(self, ref: ObjectRef) -> Output | None:
-        """An output that is to be put back at a start; None if it may not be."""
+        """An output to restore at a start; None if it may not be restored."""
         name = self._output(ref)
         entry = self.records.get(name)
         if entry is None:
@@ -187,7 +187,7 @@ class OfflineCache:
         return Output(found.data, entry.confirmed_at)
 
     def put_back(self, ref: ObjectRef) -> None:
-        """An output was put back."""
+        """Note that an output was restored."""
         self._put_back += 1
         self.restored.add(ref)
 
@@ -204,7 +204,7 @@ class OfflineCache:
         return READ, self._name(READ, *store.parts, need)
 
     def keep_read(self, store: StoreId, need: str, content: bytes, interval: float) -> None:
-        """A store gave this for a need, now."""
+        """Keep what a store answered to a need just now."""
         name = self._read(store, need)
         if len(content) > LARGEST:
             self.records.drop(name)
@@ -214,7 +214,7 @@ class OfflineCache:
             self.records.confirm(name, self.now(), max(interval, 1.0))
 
     def read(self, store: StoreId, need: str) -> Kept | None:
-        """What a store gave for a need when it answered last; None if there is none that may be used."""
+        """What a store answered to a need last; None if there is no such value that may be used."""
         name, owner = self._read(store, need), self._name(*store.parts)
         entry = self.records.get(name)
         if entry is None or entry.store != owner or self.records.has_mark(REFUSED, owner):
@@ -226,24 +226,24 @@ class OfflineCache:
         if content is None:
             return None
         self.served_since = min(self.served_since, entry.confirmed_at)
-        told = str(store.store)
-        self._served[told] = self._served.get(told, 0) + 1
+        name_of_store = str(store.store)
+        self._served[name_of_store] = self._served.get(name_of_store, 0) + 1
         return Kept(content, entry.confirmed_at)
 
     def forget_read(self, store: StoreId, need: str) -> None:
-        """The store refused it, or has it no longer."""
+        """Drop a value that the store refused or no longer has."""
         self.records.drop(self._read(store, need))
 
     def store_answered(self, store: StoreId) -> None:
-        """It let us in."""
+        """Note that the login to a store succeeded."""
         self.records.mark(REFUSED, self._name(*store.parts), is_set=False)
 
     def store_refused(self, store: StoreId) -> None:
-        """It did not let us in: nothing of it is used until it does."""
+        """Note that a store refused the login: none of its values is used until it succeeds."""
         self.records.mark(REFUSED, self._name(*store.parts), is_set=True)
 
     def clear(self, stores: Collection[StoreId] | None = None) -> int:
-        """Forget everything, or what came from these stores; how many records that were."""
+        """Drop all records, or those of these stores; returns how many."""
         ids = None if stores is None else {self._name(*each.parts) for each in stores}
         names = [name for name in self.records.names() if ids is None or self._is_of(name, ids)]
         for name in names:
@@ -259,7 +259,7 @@ class OfflineCache:
 
     # ------------------------------------------------------------------------------------------------ shown
     def stats(self) -> Stats:
-        """What is told of it."""
+        """The statistics for status and metrics."""
         records, oldest = self.records, self.records.oldest()
         return Stats(
             usable=not records.problem,

@@ -1,8 +1,8 @@
-"""Why the cache, or one record of it, cannot be used."""
+"""Errors of the cache and of single records."""
 
 
 class CacheUnusable(Exception):
-    """There is no cache now: nothing is read from its file, and nothing written to it."""
+    """The cache cannot be used: its file is neither read nor written."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         self.message = message

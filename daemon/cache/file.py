@@ -1,4 +1,4 @@
-"""The file of the cache: SQLite, locked, 0600. One that is not ours, or of another key, is left as it is."""
+"""The file of the cache: SQLite, locked, mode 0600. A file of another program or key is not changed."""
 
 import fcntl
 import os
@@ -54,21 +54,21 @@ Name: TypeAlias = tuple[str, bytes]
 
 
 class Header(NamedTuple):
-    """What the file says of itself."""
+    """The header of the file."""
 
     key_id: bytes
     salt: bytes
     names: bytes
     """The key of the names in the file, sealed."""
     seen_max: int
-    """The latest time that was ever seen: a clock that is set back makes nothing younger."""
+    """The latest time that was ever seen: a clock that is set back makes no record younger."""
 
 
 class Changes(NamedTuple):
-    """What is to be written together."""
+    """Changes that are written in one transaction."""
 
     records: Mapping[Name, Row | None]
-    """None: it goes."""
+    """None for a record that is removed."""
     marks: Mapping[Name, bool]
     seen_max: int
 
@@ -77,10 +77,10 @@ class CacheFile:
     """The file, locked for this process until `close`."""
 
     def __init__(self, path: str, keys: Keys, *, now: float, fsync: bool = True) -> None:
-        """Open it, or make it. Raises CacheUnusable, and nothing was changed."""
+        """Open or create it. Raises CacheUnusable; then nothing was changed."""
         self.path = path
         self.rejected = 0
-        """Records that did not open when they were to be sealed with a new key."""
+        """Number of records that did not open when the key was changed."""
         self._lock = _locked(path)
         try:
             self._database = _opened(path)
@@ -124,7 +124,7 @@ class CacheFile:
         return made
 
     def _box(self, keys: Keys) -> Box:
-        """What opens the records; all are sealed with the current key afterwards."""
+        """The box that opens the records, which are then all sealed with the current key."""
         header = self.header
         is_former = header.key_id != key_id(keys.current)
         root = keys.former if is_former and keys.former is not None else keys.current
@@ -145,7 +145,7 @@ class CacheFile:
         return box
 
     def _seal_anew(self, former: Box, current: Box) -> None:
-        """Seal each record with the current key; what is damaged goes."""
+        """Seal each record with the current key; damaged ones are removed."""
         for row in self.rows():
             try:
                 content = former.open(row)
@@ -161,7 +161,7 @@ class CacheFile:
         return [Row._make(each) for each in self._database.execute("SELECT * FROM records")]
 
     def heads(self) -> list[Row]:
-        """All records without what is in them, the one that was confirmed longest ago first."""
+        """All records without their contents, the one that was confirmed longest ago first."""
         found = self._reader.execute(_HEADS)
         return [Row._make((*each, b"", b"", b"", b"")) for each in found]
 
@@ -175,7 +175,7 @@ class CacheFile:
         return set(self._database.execute("SELECT kind, id FROM marks"))
 
     def commit(self, changes: Changes) -> None:
-        """Write all or nothing. Blocking. Raises CacheUnusable."""
+        """Write the changes in one transaction. Blocking. Raises CacheUnusable."""
         puts = [row for row in changes.records.values() if row is not None]
         removed = [name for name, row in changes.records.items() if row is None]
         try:
@@ -190,7 +190,7 @@ class CacheFile:
             raise _refused(self.path, error) from error
 
     def close(self) -> None:
-        """Give it free."""
+        """Close the file and release the lock."""
         self._reader.close()
         self._database.close()
         os.close(self._lock)
@@ -201,7 +201,7 @@ def _named(marks: Mapping[Name, bool], *, is_set: bool) -> Iterable[Name]:
 
 
 def remove_file(path: str) -> bool:
-    """Remove the cache, whatever its key; whether there was one. Raises CacheUnusable while it is in use."""
+    """Remove the cache of any key; returns whether there was one. Raises CacheUnusable if it is in use."""
     if not Path(path).exists():
         return False
     lock = _locked(path)
@@ -246,7 +246,7 @@ def _opened(path: str) -> sqlite3.Connection:
 
 
 def _header_of(database: sqlite3.Connection, path: str) -> Header | None:
-    """What a file says of itself; None of one that is empty. Raises CacheUnusable."""
+    """The header of a file; None if it is empty. Raises CacheUnusable."""
     if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
         return None
     ours = database.execute("PRAGMA application_id").fetchone()[0] == _APPLICATION_ID

@@ -1,4 +1,4 @@
-"""Finds the key of the cache: in a credential that systemd gives, or in a file that is ours alone."""
+"""Finds the key of the cache: in a credential of systemd, or in a private file."""
 
 import base64
 import binascii
@@ -12,13 +12,13 @@ from syncret.daemon.cache.errors import CacheUnusable
 from syncret.daemon.private_paths import NotPrivate, check_folder, first_exposed
 
 FORMER: Final = "-old"
-"""What is appended to the name of the key that the current one replaces."""
+"""Suffix of the name of the key that the current one replaces."""
 
 _MOST: Final = 1024
 
 
 class Keys(NamedTuple):
-    """The key, and the one that it replaces, if that is there."""
+    """The key, and the one that it replaces, if there is one."""
 
     current: bytes
     former: bytes | None = None
@@ -58,7 +58,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _read_private(path: str) -> bytes | None:
-    """The key in a file that nobody else may read, below folders that nobody else may change."""
+    """The key in a file that no other user can read, below folders that no other user can change."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def _check(path: str, status: os.stat_result) -> None:
         mode = stat.S_IMODE(status.st_mode)
         raise CacheUnusable(
             f"cache.key: {path} may be read by others (mode {mode:04o})",
-            hint=f"chmod 600 {path}; whoever may have read it can open the cache: make a new key",
+            hint=f"chmod 600 {path}; another user may have read it and could open the cache: make a new key",
         )
 
 

@@ -1,4 +1,4 @@
-"""Opens the cache that the settings want. One that cannot be used is told of, and never ends a daemon."""
+"""Opens the cache of the settings. If it cannot be used, that is reported, and the daemon runs without it."""
 
 import asyncio
 import os
@@ -15,20 +15,20 @@ from syncret.daemon.cache.key import find_keys
 
 
 class Opened(NamedTuple):
-    """The cache; or why there is none."""
+    """The cache, or why there is none."""
 
     cache: OfflineCache | None
     problem: str = ""
     hint: str = ""
 
     def stats(self) -> Stats:
-        """What is told of it."""
+        """The statistics for status and metrics."""
         return Stats(usable=False, problem=self.problem) if self.cache is None else self.cache.stats()
 
 
 @asynccontextmanager
 async def open_cache(settings: Settings, now: Callable[[], float]) -> AsyncGenerator[Opened, None]:
-    """The cache, written until the block is left."""
+    """Open the cache; changes are written until the block is left."""
     try:
         file = cache_file(settings, now)
     except CacheUnusable as error:

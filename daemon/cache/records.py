@@ -1,4 +1,4 @@
-"""The records of the cache and its marks, as they are or will be in its file: changes are written later."""
+"""The records and marks of the cache in memory; changes are written to its file later, together."""
 
 import asyncio
 import logging
@@ -15,20 +15,20 @@ from syncret.daemon.cache.file import CacheFile, Changes, Name
 
 OUTPUT: Final = "output"
 READ: Final = "read"
-"""Kinds of records: a Secret as it was delivered, and what a store gave for one need."""
+"""Kinds of records: a Secret as it was delivered, and what a store answered to one need."""
 
 _COMMIT_EVERY: Final = 300.0
-"""Seconds after which the time is written, if nothing else is, and what is too old goes."""
+"""Seconds after which the time is written, even without changes, and old records are dropped."""
 _GATHER: Final = 0.2
-"""Seconds for which changes are gathered before they are written."""
+"""Seconds for which changes are collected before they are written."""
 _LEAST_GAP: Final = 60.0
-"""Seconds between two writes of one record because it was confirmed."""
+"""The least seconds between two writes of one record that was only confirmed."""
 
 log = structlog.get_logger()
 
 
 class Entry:
-    """What is known of one record without opening it."""
+    """The attributes of one record that are known without opening it."""
 
     __slots__ = ("confirmed_at", "digest", "expires_at", "size", "store", "written_at")
 
@@ -42,7 +42,7 @@ class Entry:
 
     @property
     def lasts(self) -> bool:
-        """Whether it is never read again by time: then it has no age."""
+        """Whether it has no refresh interval, and so no age."""
         return self.expires_at == LASTS
 
 
@@ -52,7 +52,7 @@ class Records:
     def __init__(
         self, file: CacheFile, settings: Cache, clock: Callable[[], float], passed: Callable[[], float]
     ) -> None:
-        """`clock` is the system's; `passed` counts seconds and is never set."""
+        """`clock` is the system clock; `passed` is a monotonic clock."""
         self._file = file
         self._settings = settings
         self._clock = clock
@@ -60,7 +60,7 @@ class Records:
         self._begin, self._latest = passed(), float(file.header.seen_max)
         self._entries: dict[Name, Entry] = {}
         self._rows: dict[Name, Row | None] = {}
-        """What is still to be written; None: removed."""
+        """Records that are still to be written; None if one was dropped."""
         self._marks = file.marks()
         self._changed_marks: dict[Name, bool] = {}
         self._next_look = self._begin + _COMMIT_EVERY
@@ -68,7 +68,7 @@ class Records:
         self._stopping = asyncio.Event()
         self.size = 0
         self.problem = ""
-        """Why nothing is written now; empty: it is."""
+        """Why the file cannot be written now; empty if it can."""
         self.rejected = file.rejected
         """How many records did not open."""
         for row in file.heads():
@@ -77,26 +77,26 @@ class Records:
 
     @property
     def box(self) -> Box:
-        """What names and seals them."""
+        """The keys of the file."""
         return self._file.box
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def now(self) -> float:
-        """The time; never earlier than what was seen before, whatever the system's clock is set to."""
+        """The time, which never goes back, even if the system clock is set back."""
         return max(self._clock(), self._latest + (self._passed() - self._begin))
 
     def get(self, name: Name) -> Entry | None:
-        """What is known of one."""
+        """The entry of a record; None if there is none."""
         return self._entries.get(name)
 
     def names(self) -> list[Name]:
-        """All of them."""
+        """The names of all records."""
         return list(self._entries)
 
     def oldest(self) -> float | None:
-        """When the output that was confirmed longest ago was; of those that have an age."""
+        """When the oldest output that has an age was confirmed."""
         outputs = (entry for name, entry in self._entries.items() if name[0] == OUTPUT)
         return min((each.confirmed_at for each in outputs if not each.lasts), default=None)
 
@@ -106,14 +106,14 @@ class Records:
         return not entry.lasts and (age > self._settings.max_age or 0 < limit < age)
 
     def put(self, name: Name, content: bytes, store: bytes = b"", digest: str | None = None) -> None:
-        """Keep something that is right now."""
+        """Keep a value that is confirmed now."""
         row = self.box.seal(*name, store, (int(self.now()), 0), content)
         self._enter(name, Entry(row, digest))
         self._write(name, row)
         self._shrink()
 
     def confirm(self, name: Name, at: float, interval: float) -> None:
-        """It was right then; it is sealed anew only now and then. `interval`: 0 if it lasts."""
+        """Note when it was confirmed; it is not written each time. `interval`: 0 if it has no age."""
         entry = self._entries.get(name)
         if entry is None:
             return
@@ -129,7 +129,7 @@ class Records:
             self._write(name, row)
 
     def opened(self, name: Name) -> bytes | None:
-        """What is in one; one that does not open is dropped, and counted."""
+        """The content of a record; one that does not open is dropped and counted."""
         row = self._rows.get(name) or self._file.row(name)
         if row is None or name not in self._entries:
             return None
@@ -141,18 +141,18 @@ class Records:
             return None
 
     def drop(self, name: Name) -> None:
-        """Keep it no longer."""
+        """Remove a record."""
         entry = self._entries.pop(name, None)
         if entry is not None:
             self.size -= entry.size
             self._write(name, None)
 
     def has_mark(self, kind: str, name: bytes) -> bool:
-        """Whether something is marked."""
+        """Whether a name has a mark."""
         return (kind, name) in self._marks
 
     def mark(self, kind: str, name: bytes, *, is_set: bool) -> None:
-        """Mark it, or no longer."""
+        """Set or clear a mark."""
         mark = kind, name
         if (mark in self._marks) is not is_set:
             (self._marks.add if is_set else self._marks.discard)(mark)
@@ -169,26 +169,26 @@ class Records:
         self._wake.set()
 
     def _shrink(self) -> None:
-        """Let the oldest go while there is too much: some more than needed, not for each that comes.
+        """Drop the oldest records if there are too many, down to 15/16 of the limits.
 
-        What lasts goes last: nobody reads it again, and what was made once would be made anew.
+        Records without an age are dropped last: no refresh would restore them.
         """
         most, entries = self._settings.max_bytes, self._settings.max_entries
         if self.size <= most and len(self._entries) <= entries:
             return
-        for name in sorted(self._entries, key=self._worth):
+        for name in sorted(self._entries, key=self._drop_order):
             if len(self._entries) <= entries * 15 // 16 and self.size <= most * 15 // 16:
                 return
             self.drop(name)
 
-    def _worth(self, name: Name) -> tuple[bool, float]:
+    def _drop_order(self, name: Name) -> tuple[bool, float]:
         entry = self._entries[name]
         return entry.lasts, entry.confirmed_at
 
     def _drop_old(self) -> None:
-        """Let go what is too old to be used; an output only if it is older than `maxAge`.
+        """Drop records that are too old to be used; an output only if it is older than `maxAge`.
 
-        Before that its ExternalSecret withdraws it, and what was made of it.
+        Until then its ExternalSecret withdraws it, and what was made of it.
         """
         limit = self.now() - self._settings.max_age
         for name, entry in list(self._entries.items()):
@@ -197,7 +197,7 @@ class Records:
 
     # ---------------------------------------------------------------------------------------------- writing
     async def run(self) -> None:
-        """Write what changes, until `stop`; then give the file free."""
+        """Write changes until `stop` is called; then close the file."""
         try:
             while not self._stopping.is_set():
                 await self._turn()
@@ -206,7 +206,7 @@ class Records:
             self._file.close()
 
     def stop(self) -> None:
-        """End `run`, once what is left is written."""
+        """End `run` once the last changes are written."""
         self._stopping.set()
         self._wake.set()
 
@@ -223,7 +223,7 @@ class Records:
         await self.commit()
 
     async def commit(self) -> None:
-        """Write what changed so far."""
+        """Write the changes so far."""
         self._wake.clear()
         changes = Changes(dict(self._rows), dict(self._changed_marks), int(self.now()))
         try:
@@ -237,7 +237,7 @@ class Records:
         self._settle(changes)
 
     def _settle(self, changes: Changes) -> None:
-        """Forget what is to be written, but for what changed again meanwhile."""
+        """Forget the changes that were written, except those that changed again meanwhile."""
         for name, row in changes.records.items():
             if self._rows.get(name) is row:
                 del self._rows[name]
@@ -246,7 +246,7 @@ class Records:
                 del self._changed_marks[mark]
 
     def _not_written(self, error: CacheUnusable, changes: Changes) -> None:
-        """Go on without what could not be written: it is kept again once it is confirmed again."""
+        """Drop the records that could not be written; each is kept again once it is confirmed again."""
         if not self.problem:
             log.log(logging.WARNING, error.message, hint=error.hint)
         self.problem = error.message

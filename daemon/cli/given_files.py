@@ -84,5 +84,5 @@ def _entries(file: str, field: str, values: Json) -> Mapping[str, str]:
 def print_file_problems(error: ConfigError) -> None:
     """A line on stderr for each problem, with the file in the place of a path."""
     for problem in error.problems:
-        told = Problem(path="", message=problem.message, hint=problem.hint)
-        print_problem(sys.stderr, problem.path, told)
+        shown = Problem(path="", message=problem.message, hint=problem.hint)
+        print_problem(sys.stderr, problem.path, shown)

@@ -28,7 +28,7 @@ USER: Final = "syncret"
 _SECONDS: Final = 30.0
 _ANSWERS: Final = (0, 1, 2, 3)
 _NO: Final = ("Not authorized", "is not registered")
-"""What pkcheck says of an action that is denied, or that this host does not know."""
+"""What pkcheck prints for an action that is denied or unknown."""
 
 
 def export_polkit(options: Namespace) -> int:
@@ -47,7 +47,7 @@ def export_polkit(options: Namespace) -> int:
 def _deliveries(settings: Settings) -> Iterator[Delivery]:
     """All of the manifests. Raises ConfigError for what the daemon would refuse.
 
-    What a tenant writes keeps nobody from the rights of others: it is told, and has none.
+    Problems of a tenant's manifests are only printed: they must not affect the rights of others.
     """
     registry, wrong, of_tenants = Registry(), list[Problem](), list[tuple[str, Problem]]()
     bound = absolute(settings.bound_folders)

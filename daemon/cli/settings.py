@@ -1,4 +1,4 @@
-"""Loads the settings that a command line names, and turns errors before the work starts into exit codes."""
+"""Loads the settings of a command line, and turns errors before the work starts into exit codes."""
 
 import os
 from argparse import Namespace
@@ -33,7 +33,7 @@ FLAGS: Final = {
     "selector": ("--selector", "selector"),
 }
 ONE_SHOT: Final = Settings(output_dir="", state_file="", burst=1000)
-"""The defaults of `sync`, `plan` and `exec`, which write only where they are told to, and read only once."""
+"""The defaults of `sync`, `plan` and `exec`, which write only to given folders, and read only once."""
 
 SIDECAR: Final = Settings(output_dir="")
 """The defaults of `run` where objects come from a cluster and become files."""

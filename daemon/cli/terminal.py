@@ -14,7 +14,7 @@ from syncret.daemon.cli.text_width import width_of, wrap
 
 USUAL: Final = 80
 NARROWEST: Final = 30
-"""Columns of a terminal that does not say, and the fewest that a table is fitted to."""
+"""Columns of a terminal of unknown width, and the fewest that a table is fitted to."""
 
 EVERY: Final = 0.1
 """Seconds between two updates of the progress line."""
@@ -45,7 +45,7 @@ class Progress:
         self.clear()
 
     def clear(self) -> None:
-        """Take the line away, for another one in its place."""
+        """Remove the line, so that another one can take its place."""
         if self._shown:
             self._shown = 0.0
             self._stream.write("\r\x1b[K")
@@ -67,7 +67,7 @@ def paint(stream: TextIO, text: str, style: str) -> str:
 
 
 def terminal_width(stream: TextIO) -> int | None:
-    """The columns of the terminal; None if the stream is none: what programs read is never cut or wrapped."""
+    """The columns of the terminal; None if it is none: output for programs is never cut or wrapped."""
     if not stream.isatty():
         return None
     wanted = os.environ.get("COLUMNS", "")
@@ -77,7 +77,7 @@ def terminal_width(stream: TextIO) -> int | None:
         columns = os.get_terminal_size(stream.fileno()).columns
     except OSError:
         columns = 0
-    return max(NARROWEST, columns or USUAL)  # 0: a terminal that has not been told its size
+    return max(NARROWEST, columns or USUAL)  # 0: a terminal whose size is not set
 
 
 def hanging(text: str, width: int, first: str = "", rest: str = "  ") -> list[str]:
@@ -96,7 +96,7 @@ def print_text(stream: TextIO, text: str, first: str = "", rest: str = "  ") -> 
 
 
 def print_error(error: object, hint: str = "") -> None:
-    """Print what keeps a command from its work on stderr, with its remedy."""
+    """Print an error on stderr, with its remedy."""
     print_text(sys.stderr, printable(f"syncret: {error}" + (f" ({hint})" if hint else "")))
 
 
@@ -117,7 +117,7 @@ def _seconds(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
 
 
-def cache_told(cache: Mapping[str, Any]) -> str:
+def cache_line(cache: Mapping[str, Any]) -> str:
     """A line about the offline cache."""
     if cache["problem"]:
         return f"no cache: {cache['problem']}"

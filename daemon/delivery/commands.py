@@ -1,6 +1,6 @@
-"""Runs one command of a Delivery: without a shell, in a session of its own, and never longer than allowed.
+"""Runs one command of a Delivery without a shell, in its own session and with a timeout.
 
-Its group is killed also after success: what a command leaves running would hold files that are swapped.
+Its process group is killed even after success: what it leaves running would hold files that are swapped.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class CommandResult(Struct, frozen=True, kw_only=True):
     """How a command ended."""
 
     code: int | None
-    """Its exit code, negative for a signal; None: it took too long, or could not be started."""
+    """Its exit code, negative for a signal; None if it took too long or could not be started."""
     output: str
     problem: str = ""
     """Why there is no code."""
@@ -48,7 +48,7 @@ async def run_command(
     variables: Mapping[str, str],
     values: Iterable[bytes],
 ) -> CommandResult:
-    """Run it to its end. `values` are redacted in the output. Call it from the main thread's loop.
+    """Run the command to its end. `values` are redacted in the output. Call it from the main thread's loop.
 
     Cancelled, the command is killed.
     """
@@ -72,7 +72,7 @@ async def run_command(
             in_time = await _ended(process, timeout)
         finally:
             _kill(process.pid, signal.SIGKILL)
-            await process.wait()  # also of a run that is cancelled: nothing of it is left then
+            await process.wait()  # also when this task is cancelled
         output.drain()
         return CommandResult(
             code=process.returncode if in_time else None,
@@ -82,7 +82,7 @@ async def run_command(
 
 
 def home_of(uid: int | None = None) -> dict[str, str]:
-    """The variables that name a user and its home; the daemon's own by default."""
+    """The variables HOME and USER of a user, by default the daemon's."""
     try:
         entry = pwd.getpwuid(os.geteuid() if uid is None else uid)
     except KeyError:  # a number that no user has
@@ -91,7 +91,7 @@ def home_of(uid: int | None = None) -> dict[str, str]:
 
 
 class _Tail:
-    """The end of what is printed into a pipe, which is read as it comes."""
+    """The end of what a command prints, read from a pipe while it runs."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -110,7 +110,7 @@ class _Tail:
         os.close(self.writer)
 
     def drain(self) -> None:
-        """Take what is in the pipe now; a process that outlived its group may go on, and is not heard."""
+        """Read what is in the pipe now. What a process that left the group prints later is ignored."""
         for _ in range(_PIECES_IN_PIPE):
             if not self._read():
                 return
@@ -127,7 +127,7 @@ class _Tail:
 
 
 async def _ended(process: asyncio.subprocess.Process, seconds: float) -> bool:
-    """Whether it ended in time; if not, it is asked to end, and then made to."""
+    """Whether it ended in time; if not, it gets SIGTERM, and SIGKILL after GRACE seconds."""
     for number, wait in ((signal.SIGTERM, seconds), (signal.SIGKILL, GRACE)):
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
@@ -146,9 +146,9 @@ _prctl: Any = getattr(ctypes.CDLL(None), "prctl", None)
 
 
 def _prepare(parent: int) -> None:
-    """In the new process: it dies with us, and leaves no core file with values in it.
+    """In the new process: let it die with the daemon, and write no core file, which would contain values.
 
-    Killed before it asked for that, we would be survived by a command of which nothing is known.
+    It exits if the daemon was killed before PR_SET_PDEATHSIG was set: no one would wait for it.
     """
     if _prctl is not None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

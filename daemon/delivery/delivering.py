@@ -1,4 +1,4 @@
-"""One run of one Delivery: the work of each phase, and the row that is written before the next begins."""
+"""One run of one Delivery: does the work of each phase, and writes its row before the next phase begins."""
 
 import asyncio
 import time
@@ -24,6 +24,7 @@ from syncret.daemon.core.delivery.phases import (
     begin,
     turn,
 )
+from syncret.daemon.core.delivery.ready_condition import ReadyCondition, condition_of, waiting_for_restart
 from syncret.daemon.core.delivery.record import (
     document_of,
     fingerprints_of,
@@ -33,15 +34,14 @@ from syncret.daemon.core.delivery.record import (
     with_result,
 )
 from syncret.daemon.core.delivery.recovery import Found, UnitFacts, recover
-from syncret.daemon.core.delivery.saying import Say, say_of, waits_to_restart
 from syncret.daemon.core.delivery.step import Step, StepListener, StepName, ignore_step, result_of
 from syncret.daemon.core.plan.actions import Action
 from syncret.daemon.delivery.host_targets import HostTargets
 from syncret.daemon.delivery.paths import Moved, Refused
 from syncret.daemon.delivery.proving import Prover, check
 from syncret.daemon.delivery.reading import has_unconfirmed
-from syncret.daemon.delivery.telling import action_of, tell
-from syncret.daemon.delivery.units import Told, Units, UnitState, boot_id
+from syncret.daemon.delivery.reloading import reload_action, request_reload
+from syncret.daemon.delivery.units import ActionResult, Units, UnitState, boot_id
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 from syncret.daemon.engine.writes import Writes
 from syncret.daemon.homes.contract import HomeError, StoredObject
@@ -50,7 +50,7 @@ _LONGEST_MESSAGE: Final = 512
 
 
 class Delivering:
-    """The Delivery as one run finds it. Implements Member of `turns`."""
+    """One run of a Delivery. Implements BatchedDelivery of `turns`."""
 
     def __init__(
         self,
@@ -61,9 +61,10 @@ class Delivering:
         *,
         fsync: bool,
         in_container: bool = False,
-        tells: bool = True,
+        reloads: bool = True,
         took_step: StepListener = ignore_step,
     ) -> None:
+        """`reloads`: whether reload and healthy are carried out; without it only files are written."""
         self.ref = stored.ref
         self.spec = stored.as_type(Delivery).spec
         self.status = stored.as_type(Delivery).status
@@ -81,18 +82,18 @@ class Delivering:
         self._listener = took_step
         self.steps = Steps(
             check=self.spec.check is not None,
-            reload=tells and self.spec.reload is not None,
+            reload=reloads and self.spec.reload is not None,
             keep=self.spec.on_failure == "keep",
         )
-        self._proves = tells and self.spec.healthy is not None
-        self._leaves_out = not tells and bool(self.spec.reload or self.spec.healthy)
+        self._proves = reloads and self.spec.healthy is not None
+        self._skips_reload = not reloads and bool(self.spec.reload or self.spec.healthy)
         self.offer: Callable[[Row], None] = lambda _: None
-        """Called with each row: what is live may be answered for."""
+        """Called with each row, to publish which credentials are live."""
         self._targets: Sequence[WantedTarget] = ()
         self._host = HostTargets(())
 
     def aim(self, targets: Sequence[WantedTarget], digest: str = "") -> None:
-        """Say what the targets are to hold, and by its digest whether that is what was delivered last."""
+        """Set what the targets are to hold; by its digest it is seen whether that was delivered last."""
         self._targets = targets
         known = fingerprints_of(self.status) if digest and digest == self.row.live else {}
         self._host = HostTargets(targets, fsync=self._fsync, in_container=self._in_container, known=known)
@@ -103,12 +104,12 @@ class Delivering:
         return self._stored.generation
 
     def message(self) -> str:
-        """What the condition says."""
+        """The message of the condition."""
         condition = find(self.status.conditions)
         return "" if condition is None else condition.message
 
     def holds(self, action: Action) -> bool:
-        """Whether nothing may be written now, and the delivery is noted instead."""
+        """Whether the daemon only observes: the delivery is then noted instead of made."""
         return self._writes.holds(action)
 
     def live_files(self) -> dict[str, bytes]:
@@ -116,32 +117,34 @@ class Delivering:
         return self._host.live()
 
     def took_step(self, name: StepName, *, result: str = "", action: str = "", began: float = 0.0) -> None:
-        """Tell of a step: of one that is over when it began, by the monotonic clock."""
+        """Report a step to the listener; `began`: when one that is over began, by the monotonic clock."""
         now = time.monotonic()
         at = began or now
         self._listener(Step(ref=self.ref, name=name, at=at, result=result, action=action, seconds=now - at))
 
     async def settle_report(self) -> None:
-        """Say how the last delivery ended, if the status says something else."""
+        """Write how the last delivery ended, if the status reports another condition."""
         await self.save(self.row)
 
     async def are_right(self) -> bool:
-        """Whether all targets are as they should be. Raises Refused and OSError."""
+        """Whether all targets are as wanted. Raises Refused and OSError."""
         return await asyncio.to_thread(self._host.are_right)
 
     @property
     def phase(self) -> Phase:
-        """The phase; a run whose row could not be written takes no further part."""
+        """The phase; Settled if the row could not be written, which ends this run's part of a turn."""
         return self.row.phase if self.error is None else Phase.SETTLED
 
     @property
-    def tells(self) -> str:
-        """As `Member` says."""
+    def unit_action(self) -> str:
+        """See BatchedDelivery."""
         reload = self.spec.reload
         return reload.action if self.steps.reload and reload is not None and reload.unit else ""
 
-    async def save(self, row: Row, *, say: Say | None = None, due_at: float | None = None) -> None:
-        """Make the row durable; nothing that it names has begun before."""
+    async def save(
+        self, row: Row, *, condition: ReadyCondition | None = None, due_at: float | None = None
+    ) -> None:
+        """Write the row to the status, before the work of its phase begins."""
         live = self.status.live
         is_new = bool(row.generation) and (live is None or live.generation != row.generation)
         status = status_of(
@@ -150,7 +153,7 @@ class Delivering:
             now=self._context.clock.now(),
             places=[(each.name, each.sort) for each in self._targets],
             generation=self._stored.generation,
-            say=self._say(row) if say is None else say,
+            condition=self._condition(row) if condition is None else condition,
             due_at=due_at,
             fingerprints=await asyncio.to_thread(self._host.fingerprints) if is_new else None,
         )
@@ -161,8 +164,8 @@ class Delivering:
         self.offer(row)
         self.row, self.status, self._written = row, status, status
 
-    def _say(self, row: Row) -> Say | None:
-        return say_of(row, self.status, problem=self.problem, leaves_out=self._leaves_out)
+    def _condition(self, row: Row) -> ReadyCondition | None:
+        return condition_of(row, self.status, problem=self.problem, skips_reload=self._skips_reload)
 
     # ------------------------------------------------------------------------------------ before the swap
     async def stage(self, wanted: Wanted) -> None:
@@ -179,12 +182,12 @@ class Delivering:
         await self.save(advance(replace(self.row, staged=staged), Outcome.DONE, self.steps))
 
     async def check(self) -> None:
-        """Ask the check, if there is one; Settled again if it does not agree. Raises HomeError."""
+        """Run the check, if there is one; Settled again if it fails. Raises HomeError."""
         if self.spec.check is None or self.row.phase is not Phase.CHECKING:
             return
         began = time.monotonic()
         try:
-            told = await check(
+            result = await check(
                 self.spec.check,
                 self._units,
                 views=self._host.views(),
@@ -192,18 +195,18 @@ class Delivering:
                 values=self._values(),
             )
         except Refused as error:
-            told = Told(outcome=Outcome.FAILED, message=f"not run: {error} ({error.hint})")
-        self._note("check", told, time.monotonic() - began)
-        self.took_step("check", result=result_of(told.outcome), began=began)
-        if told.outcome is not Outcome.DONE:
+            result = ActionResult(outcome=Outcome.FAILED, message=f"not run: {error} ({error.hint})")
+        self._note("check", result, time.monotonic() - began)
+        self.took_step("check", result=result_of(result.outcome), began=began)
+        if result.outcome is not Outcome.DONE:
             await asyncio.to_thread(self._host.discard_staged)
             if not self.row.live:
                 await asyncio.to_thread(self._host.discard_mount_points)
-        await self.save(advance(self.row, told.outcome, self.steps))
+        await self.save(advance(self.row, result.outcome, self.steps))
 
     # ------------------------------------------------------------------------------------------- its turn
     async def swap(self) -> None:
-        """As `Member` says."""
+        """See BatchedDelivery."""
         await self._guarded(self._swap())
 
     async def _swap(self) -> None:
@@ -216,39 +219,40 @@ class Delivering:
                 return
             row = advance(self.row, Outcome.DONE, self.steps)
             if row.phase is Phase.SWAPPED:
-                self.row = row  # written with the next phase: a crash before that finds it swapped
+                self.row = row  # written with the next phase; after a crash, recovery sees that it is swapped
                 self.took_step("swap")
             else:
                 await self.save(row)
 
     async def _undo(self) -> None:
-        """After a swap that failed: all targets as before; if that fails too, the next run goes on."""
+        """After a swap that failed, restore all targets; if that fails too, the next run continues."""
         try:
             await asyncio.to_thread(self._host.undo, self.row)
         except (Refused, OSError, Moved) as error:
-            said = f"set {self.row.generation + 1} is live in part: {self.problem}; {error}"
-            await self.save(self.row, say=Say(is_ready=False, reason=Reason.SWAP_FAILED, message=said))
+            message = f"set {self.row.generation + 1} is live in part: {self.problem}; {error}"
+            condition = ReadyCondition(is_ready=False, reason=Reason.SWAP_FAILED, message=message)
+            await self.save(self.row, condition=condition)
         else:
             await self.save(advance(self.row, Outcome.FAILED, self.steps))
 
-    async def throttled(self, seconds: float) -> None:
-        """As `Member` says."""
-        await self._guarded(self.save(self.row, say=waits_to_restart(self.row, seconds)))
+    async def report_restart_delay(self, seconds: float) -> None:
+        """See BatchedDelivery."""
+        await self._guarded(self.save(self.row, condition=waiting_for_restart(self.row, seconds)))
 
     async def begin_turn(self, attempt: Attempt | None) -> None:
-        """As `Member` says."""
+        """See BatchedDelivery."""
         self._context.is_live(self.ref)
         self.row = turn(self.row, attempt if self.steps.reload else None, self.steps)
-        if self.steps.reload or self._proves:  # otherwise nothing begins that a crash would have to know of
+        if self.steps.reload or self._proves:  # otherwise recovery needs no record of it
             await self._guarded(self.save(self.row))
 
-    async def tell(self, *, revive: bool = False) -> Told:
-        """As `Member` says."""
+    async def reload(self, *, revive: bool = False) -> ActionResult:
+        """See BatchedDelivery."""
         if self.spec.reload is None:
-            return Told(outcome=Outcome.DONE)
+            return ActionResult(outcome=Outcome.DONE)
         began = time.monotonic()
         try:
-            told = await tell(
+            result = await request_reload(
                 self.spec.reload,
                 self._units,
                 variables=self._variables("reload"),
@@ -256,30 +260,32 @@ class Delivering:
                 revive=revive,
             )
         except Refused as error:
-            told = Told(outcome=Outcome.NOT_ASKED, message=f"{error} ({error.hint})")
-        action = action_of(self.spec.reload)
-        self.took_step("reload", result=result_of(told.outcome), action=action, began=began)
-        return told
+            result = ActionResult(outcome=Outcome.NOT_ASKED, message=f"{error} ({error.hint})")
+        action = reload_action(self.spec.reload)
+        self.took_step("reload", result=result_of(result.outcome), action=action, began=began)
+        return result
 
-    async def told(self, told: Told, seconds: float) -> None:
-        """As `Member` says."""
-        self._note("reload", told, seconds)
-        if told.outcome is not Outcome.NOT_ASKED:
-            self.took_step("told", began=time.monotonic() - seconds)
-        row = advance(self.row, told.outcome, self.steps)
+    async def after_reload(self, result: ActionResult, seconds: float) -> None:
+        """See BatchedDelivery."""
+        self._note("reload", result, seconds)
+        if result.outcome is not Outcome.NOT_ASKED:
+            self.took_step("reloaded", began=time.monotonic() - seconds)
+        row = advance(self.row, result.outcome, self.steps)
         if row.phase is Phase.VERIFYING and not self._proves:
-            self.row = row  # it is over in the same moment
+            self.row = row  # without a proof the next phase ends at once
             return
-        say = None
-        if told.outcome is Outcome.NOT_ASKED:
-            said = f"set {row.generation + 1} is live, and a reload is owed: {told.message}"
-            say = Say(is_ready=False, reason=Reason.RELOAD_FAILED, message=said)
-        await self._guarded(self.save(row, say=say))
+        condition = None
+        if result.outcome is Outcome.NOT_ASKED:
+            message = (
+                f"set {row.generation + 1} is live, and its reload could not be requested: {result.message}"
+            )
+            condition = ReadyCondition(is_ready=False, reason=Reason.RELOAD_FAILED, message=message)
+        await self._guarded(self.save(row, condition=condition))
 
-    async def prove(self, before: UnitState | None) -> Told:
-        """As `Member` says."""
+    async def prove(self, before: UnitState | None) -> ActionResult:
+        """See BatchedDelivery."""
         if not self._proves or self.spec.healthy is None:
-            return Told(outcome=Outcome.DONE)
+            return ActionResult(outcome=Outcome.DONE)
         reload = self.spec.reload
         known = before is not None and reload is not None and reload.unit == self.spec.healthy.unit
         action = reload.action if known and reload is not None else "reload-or-restart"
@@ -289,26 +295,26 @@ class Delivering:
             self._units,
             files=files,
             variables=self._variables("healthy"),
-            told=(action, before if known else None),
+            reload=(action, before if known else None),
         )
         try:
             return await prover.prove()
         except Refused as error:
-            return Told(outcome=Outcome.FAILED, message=f"{error} ({error.hint})")
+            return ActionResult(outcome=Outcome.FAILED, message=f"{error} ({error.hint})")
 
-    async def proven(self, told: Told, seconds: float) -> None:
-        """As `Member` says."""
+    async def after_proof(self, result: ActionResult, seconds: float) -> None:
+        """See BatchedDelivery."""
         if self._proves:
-            self._note("healthy", told, seconds)
-        elif told.outcome is not Outcome.DONE:
-            self.problem = told.message
-        await self._guarded(self.save(advance(self.row, told.outcome, self.steps)))
+            self._note("healthy", result, seconds)
+        elif result.outcome is not Outcome.DONE:
+            self.problem = result.message
+        await self._guarded(self.save(advance(self.row, result.outcome, self.steps)))
 
-    async def go_back(self) -> None:
-        """As `Member` says."""
-        await self._guarded(self._go_back())
+    async def roll_back(self) -> None:
+        """See BatchedDelivery."""
+        await self._guarded(self._roll_back())
 
-    async def _go_back(self) -> None:
+    async def _roll_back(self) -> None:
         self.took_step("rollback")
         while self.row.phase is Phase.ROLLING_BACK:
             outcome = Outcome.DONE
@@ -318,14 +324,14 @@ class Delivering:
                 self.problem, outcome = f"{self.problem}; {error}", Outcome.FAILED
             await self.save(advance(self.row, outcome, self.steps))
 
-    async def told_old(self, told: Told) -> None:
-        """As `Member` says."""
-        if told.outcome in (Outcome.FAILED, Outcome.NOT_ASKED):
-            self.problem += f"; of the set before: {told.message}"
-        await self._guarded(self.save(advance(self.row, told.outcome, self.steps)))
+    async def after_rollback_reload(self, result: ActionResult) -> None:
+        """See BatchedDelivery."""
+        if result.outcome in (Outcome.FAILED, Outcome.NOT_ASKED):
+            self.problem += f"; after the rollback: {result.message}"
+        await self._guarded(self.save(advance(self.row, result.outcome, self.steps)))
 
     async def _guarded(self, work: Awaitable[None]) -> None:
-        """A row that cannot be written ends this Delivery's part of a turn, and no other's."""
+        """Keep the error of a row that cannot be written: only this Delivery leaves the turn."""
         try:
             await work
         except HomeError as error:
@@ -333,10 +339,10 @@ class Delivering:
 
     # ------------------------------------------------------------------------------------- after a crash
     async def recover(self) -> bool:
-        """Go on with what an earlier run left. Whether a reload is asked for that may have happened."""
+        """Continue what an earlier run left. Returns whether a reload is requested that may have happened."""
         row, attempt = self.row, self.status.attempt
         places = tuple(each.name for each in self._targets)
-        if attempt is None or attempt.places != places:  # other targets now: what is there is looked at anew
+        if attempt is None or attempt.places != places:  # other targets now: begin again
             await asyncio.to_thread(self._host.discard_staged)
             await self.save(Row(generation=row.generation, live="", reason=Reason.PENDING))
             return False
@@ -371,7 +377,7 @@ class Delivering:
         await asyncio.to_thread(self._host.discard_previous)
 
     async def remove(self) -> None:
-        """Remove all that is delivered."""
+        """Remove everything that was delivered."""
         await asyncio.to_thread(self._host.remove)
 
     # --------------------------------------------------------------------------------------------- helpers
@@ -387,13 +393,13 @@ class Delivering:
             **(staged if phase == "check" else {}),
         }
 
-    def _note(self, step: str, told: Told, seconds: float) -> None:
-        failed = told.outcome in (Outcome.FAILED, Outcome.NOT_ASKED, Outcome.NOT_THERE)
-        self.problem = told.message if failed else self.problem
-        result = StepResult(
-            result=result_of(told.outcome),
+    def _note(self, step: str, result: ActionResult, seconds: float) -> None:
+        failed = result.outcome in (Outcome.FAILED, Outcome.NOT_ASKED, Outcome.NOT_THERE)
+        self.problem = result.message if failed else self.problem
+        step_result = StepResult(
+            result=result_of(result.outcome),
             at=stamp(self._context.clock.now()),
             took=format_duration(round(seconds, 3)),
-            message=told.message[:_LONGEST_MESSAGE],
+            message=result.message[:_LONGEST_MESSAGE],
         )
-        self.status = with_result(self.status, step, result)
+        self.status = with_result(self.status, step, step_result)

@@ -1,6 +1,6 @@
-"""All targets of one Delivery that are files, on this host: the work of the phases that touch them.
+"""All file targets of one Delivery on this host: stages, swaps, compares and removes them.
 
-Blocking; each call opens the folders anew, because what is at a path may be another folder by now.
+Blocking. Each call opens the folders again, because another folder may be at the path by now.
 """
 
 import errno
@@ -15,7 +15,7 @@ from syncret.daemon.core.delivery.phases import Phase, Row
 from syncret.daemon.delivery import links, paths
 from syncret.daemon.delivery.credentials.sealing import sealed
 from syncret.daemon.delivery.links import DATA, LinksTarget
-from syncret.daemon.delivery.making import Look
+from syncret.daemon.delivery.making import Permissions
 from syncret.daemon.delivery.paths import Moved, Refused, Trust, opened
 from syncret.daemon.delivery.rights.accounts import known_group, known_user
 from syncret.daemon.delivery.targets import FileTarget, FolderTarget, Identity
@@ -24,7 +24,7 @@ _REMEDIES: Final = {
     errno.EROFS: "name its folder in ReadWritePaths=, in a drop-in of syncret.service",
     errno.EACCES: "let the user that syncret runs as write to its folder",
 }
-"""What a unit may not write to, and how that is changed."""
+"""The hint for each error of writing to a folder."""
 
 Opened: TypeAlias = FileTarget | FolderTarget | LinksTarget
 
@@ -47,7 +47,7 @@ class HostTargets:
         self._in_container = in_container
 
     def are_right(self) -> bool:
-        """Whether everything is as it should be, owners and modes too. Raises Refused and OSError."""
+        """Whether all targets hold what is wanted, with owners and modes. Raises Refused and OSError."""
         return all(self._is_right(each) for each in self._wanted)
 
     def live(self) -> dict[str, bytes]:
@@ -68,7 +68,7 @@ class HostTargets:
         return found
 
     def fingerprints(self) -> dict[str, str]:
-        """By which it is noticed later that somebody changed a sealed file."""
+        """The fingerprints of sealed files, by which later changes by other programs are noticed."""
         found: dict[str, str] = {}
         for each in self._wanted:
             if each.sealed_by:
@@ -80,12 +80,12 @@ class HostTargets:
         """Write everything beside what is live. Raises Refused and OSError: then nothing stays staged."""
         try:
             return tuple([self._stage(each, ours=each.adopt or bool(row.live)) for each in self._wanted])
-        except BaseException:  # tidied up after, and raised again
+        except BaseException:  # cleaned up, and raised again
             self.discard_staged()
             raise
 
     def swap(self, row: Row) -> None:
-        """Make the next target live: that of number `row.done`. Done twice, it is done once."""
+        """Make the next target live: that of number `row.done`. Idempotent."""
         number = row.done
         with self._opened(self._wanted[number]) as target:
             if isinstance(target, LinksTarget):
@@ -96,7 +96,7 @@ class HostTargets:
                 target.swap()
 
     def swap_back(self, row: Row) -> None:
-        """Take the last target back that is not yet: that of number `row.done - 1`."""
+        """Swap the next target back, in reverse order: that of number `row.done - 1`."""
         with self._opened(self._wanted[row.done - 1]) as target:
             if isinstance(target, LinksTarget):
                 target.lead_to(row.generation)
@@ -105,7 +105,7 @@ class HostTargets:
                 target.swap_back()
 
     def swapped(self, row: Row) -> int:
-        """How many of the first targets hold what was staged."""
+        """How many targets hold what was staged, counted from the first."""
         for number, (each, identity) in enumerate(zip(self._wanted, row.staged, strict=False)):
             if not self._is_live(each, identity):
                 return number
@@ -123,16 +123,16 @@ class HostTargets:
         return True
 
     def views(self) -> list[tuple[str, str]]:
-        """For each target where its new set is staged, and where its files are once they are live."""
+        """Two paths of each target: where its new set is staged, and where it goes live."""
         entries = [each.entry for each in self._wanted]
         first = {number: entries.index(entry) == number for number, entry in enumerate(entries)}
-        order = sorted(first, key=lambda number: not first[number])  # those of the entries first, by number
+        order = sorted(first, key=lambda number: not first[number])  # the first of each entry, then the rest
         return [(_staged_path(self._wanted[number]), self._wanted[number].path) for number in order]
 
     def undo(self, row: Row) -> None:
-        """After a swap that failed: take those back that were done, and remove what is staged.
+        """After a swap that failed, swap back the targets that were done, and remove what is staged.
 
-        Raises Refused, Moved and OSError if one cannot be taken back.
+        Raises Refused, Moved and OSError if one cannot be swapped back.
         """
         for done in range(min(row.done + 1, len(row.staged)), 0, -1):
             self.swap_back(replace(row, done=done))
@@ -143,7 +143,7 @@ class HostTargets:
         self._each(lambda target: target.remove())
 
     def finish(self, row: Row) -> None:
-        """After a crash: end what the swap of a target, or its way back, had begun."""
+        """After a crash, complete the swap or rollback of a target that had begun."""
         live = self.swapped(row)
         for number, identity in enumerate(row.staged):
             if number >= live and row.phase is not Phase.ROLLING_BACK:
@@ -157,7 +157,7 @@ class HostTargets:
                     target.discard_previous()
 
     def discard_staged(self) -> None:
-        """Remove what is staged. What a disk keeps now is removed before something is staged again."""
+        """Remove what is staged. What cannot be removed now is removed before the next set is staged."""
 
         def discard(target: Opened) -> None:
             with suppress(OSError):
@@ -166,7 +166,7 @@ class HostTargets:
         self._each(discard)
 
     def discard_mount_points(self) -> None:
-        """After a check of a first set that failed: remove what was made to show it, and nothing older."""
+        """After a failed check of a first set, remove the mount points that were made for the check."""
 
         def discard(target: Opened) -> None:
             if not isinstance(target, LinksTarget):
@@ -212,7 +212,7 @@ class HostTargets:
             return False
 
     def _is_known(self, wanted: WantedTarget, target: Opened) -> bool:
-        """Whether a sealed file is the one that was made of what is wanted: nobody opens it for that."""
+        """Whether a sealed file holds what is wanted, by its fingerprint: it is not opened for that."""
         known = self._known.get(wanted.name) if wanted.sealed_by else None
         return bool(known) and _fingerprint(target) == known
 
@@ -225,16 +225,16 @@ class HostTargets:
 
     @contextmanager
     def _opened(self, wanted: WantedTarget, *, make: bool = True) -> Generator[Opened, None, None]:
-        look = _look(wanted)
-        trust = Trust.of_process(last=look.uid, in_container=self._in_container)
+        permissions = _permissions(wanted)
+        trust = Trust.of_process(last=permissions.uid, in_container=self._in_container)
         path = f"{wanted.path}/{DATA}" if wanted.layout == "links" else wanted.path
         with opened(path, trust, make=make, fsync=self._fsync) as place:
             if wanted.layout == "links":
-                yield LinksTarget(place, place.folder, look)
+                yield LinksTarget(place, place.folder, permissions)
             elif wanted.layout == "swap":
-                yield FolderTarget(place, look)
+                yield FolderTarget(place, permissions)
             else:
-                yield FileTarget(place, look)
+                yield FileTarget(place, permissions)
 
 
 def _fingerprint(target: Opened) -> str:
@@ -248,8 +248,8 @@ def _staged_path(wanted: WantedTarget) -> str:
     return f"{folder}/{paths.STAGED}{name}"
 
 
-def _look(wanted: WantedTarget) -> Look:
-    return Look(
+def _permissions(wanted: WantedTarget) -> Permissions:
+    return Permissions(
         uid=known_user(wanted.owner),
         gid=known_group(wanted.group),
         mode=wanted.mode,

@@ -1,7 +1,7 @@
-"""A folder whose files are links through `..data`, as kubelet lays volumes out: for programs that watch.
+"""A folder whose files are links through `..data`, the layout of kubelet's volumes: for programs that watch.
 
 `T/..g7/` holds set 7, `T/..data` is a link to `..g7`, and each name in T is a link to `..data/NAME`. A swap
-renames a new link over `..data`: who watches T sees it, and T itself stays, also where it is mounted.
+renames a new link over `..data`: programs that watch T see it, and T itself stays, also where it is mounted.
 """
 
 import os
@@ -10,7 +10,7 @@ import stat
 from collections.abc import Mapping
 from typing import Final
 
-from syncret.daemon.delivery.making import Look, make_files, read_file, remove_folder
+from syncret.daemon.delivery.making import Permissions, make_files, read_file, remove_folder
 from syncret.daemon.delivery.paths import Place, Refused
 from syncret.daemon.delivery.targets import Identity
 from syncret.daemon.files.syscalls import OPEN_FOLDER, identity_of, listed
@@ -26,10 +26,10 @@ _SET: Final = re.compile(r"\.\.g[0-9]+").fullmatch
 class LinksTarget:
     """A folder of links. `folder` is the open folder T itself, so T may be a mount point."""
 
-    def __init__(self, place: Place, folder: int, look: Look) -> None:
+    def __init__(self, place: Place, folder: int, permissions: Permissions) -> None:
         self._place = place
         self._folder = folder
-        self._look = look
+        self._permissions = permissions
 
     def live(self) -> dict[str, bytes] | None:
         """The files of the live set; None where there is none."""
@@ -37,7 +37,7 @@ class LinksTarget:
         return None if name is None else self._files(name)
 
     def is_right(self, files: Mapping[str, bytes]) -> bool:
-        """Whether this set is live, with its links, owner and modes as they should be."""
+        """Whether this set is live, with its links and the owner and modes that are wanted."""
         name = self._live_name()
         if name is None or not self._is_made_as_wanted(name, files):
             return False
@@ -49,15 +49,15 @@ class LinksTarget:
         return name is not None and self._identity(name) == identity
 
     def stage(self, files: Mapping[str, bytes], *, ours: bool) -> Identity:
-        """Build the set beside the live one. `ours`: what else is in the folder may be replaced."""
+        """Build the set beside the live one. `ours`: other files in the folder may be replaced."""
         if not ours:
             self._check_empty()
         self.discard_staged()
         os.mkdir(STAGED, 0o700, dir_fd=self._folder)
         staged = os.open(STAGED, OPEN_FOLDER, dir_fd=self._folder)
         try:
-            make_files(staged, files, self._look, fsync=self._place.fsync)
-            self._look.give(staged, self._look.folder_mode)
+            make_files(staged, files, self._permissions, fsync=self._place.fsync)
+            self._permissions.apply(staged, self._permissions.folder_mode)
             if self._place.fsync:
                 os.fsync(staged)
             return identity_of(os.fstat(staged))
@@ -65,18 +65,18 @@ class LinksTarget:
             os.close(staged)
 
     def swap(self, generation: int) -> None:
-        """Make what is staged live as this generation. Done again after a crash, it goes on."""
+        """Make what is staged live as this generation. Called again after a crash, it continues."""
         name = f"..g{generation}"
         if self._identity(STAGED) is not None:
-            if self._identity(name) is not None:  # of a generation that never came to be
+            if self._identity(name) is not None:  # of a generation that never went live
                 remove_folder(self._folder, name)
             os.rename(STAGED, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._point_to(name)
 
     def lead_to(self, generation: int) -> None:
-        """Make a generation live whose set is there: an earlier one again, or after a crash the same.
+        """Make a generation live whose set is still there: an earlier one, or after a crash the same.
 
-        0: there was none.
+        Generation 0 is no set: the links are removed.
         """
         if generation:
             self._point_to(f"..g{generation}")
@@ -86,7 +86,7 @@ class LinksTarget:
         self._sync()
 
     def is_staged(self) -> bool:
-        """Whether something is staged, or has the name of its generation already."""
+        """Whether a set is staged, or was already renamed to its generation."""
         live = self._live_name()
         others = (name for name in listed(self._folder) if _SET(name) and name != live)
         return self._identity(STAGED) is not None or next(others, None) is not None
@@ -111,7 +111,7 @@ class LinksTarget:
                 remove_folder(self._folder, name)
 
     def _point_to(self, name: str) -> None:
-        """Names that are new lead nowhere for a moment; one that is in both sets never does."""
+        """Let all links lead to a set. Only a name that is new leads nowhere for a moment."""
         wanted = set(self._names_of(name))
         links = self._links()
         for each in sorted(wanted):
@@ -123,7 +123,7 @@ class LinksTarget:
         self._sync()
 
     def _link(self, target: str, name: str) -> None:
-        """A link under a name, in one step: also over one that leads elsewhere, or over a file."""
+        """Create a link atomically; it replaces another link or a file."""
         self._unlink(_NEW_DATA)
         os.symlink(target, _NEW_DATA, dir_fd=self._folder)
         os.rename(_NEW_DATA, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
@@ -170,13 +170,15 @@ class LinksTarget:
     def _is_made_as_wanted(self, name: str, files: Mapping[str, bytes]) -> bool:
         folder = os.open(name, OPEN_FOLDER, dir_fd=self._folder)
         try:
-            if not self._look.is_on(os.fstat(folder), self._look.folder_mode):
+            if not self._permissions.match(os.fstat(folder), self._permissions.folder_mode):
                 return False
             found = {each: read_file(folder, each) for each in listed(folder)}
         finally:
             os.close(folder)
         return set(found) == set(files) and all(
-            file is not None and file[1] == files[each] and self._look.is_on(file[0], self._look.mode)
+            file is not None
+            and file[1] == files[each]
+            and self._permissions.match(file[0], self._permissions.mode)
             for each, file in found.items()
         )
 

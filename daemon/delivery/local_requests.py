@@ -1,7 +1,6 @@
-"""One HTTP request to a server on this host, and the certificate that a TLS server on this host serves.
+"""Makes one HTTP request to a server on this host, or fetches the certificate that a TLS server here serves.
 
-Without proxies, redirects and cookies: it goes to the address that is written down, which is the loopback or
-a socket file.
+There are no proxies, redirects or cookies: it connects to the given address, the loopback or a socket file.
 """
 
 import asyncio
@@ -23,11 +22,11 @@ _END: Final = "-----END CERTIFICATE-----"
 
 
 class RequestFailed(Exception):
-    """The server answered, and it is not what was expected."""
+    """The server gave another answer than expected."""
 
 
 async def request(wanted: DeliveryRequest) -> None:
-    """Make the request. Raises RequestFailed, and OSError where nobody answers."""
+    """Make the request. Raises RequestFailed, and OSError if no server answers."""
     parts = urlsplit(wanted.url)
     path = socket_path(wanted.url)
     target = "/" if path else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -53,7 +52,7 @@ async def served_certificate(wanted: ServedCertificate) -> bytes:
     """The certificate that the server serves now, as DER. Raises RequestFailed and OSError."""
     anything = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     anything.check_hostname = False
-    anything.verify_mode = ssl.CERT_NONE  # which one it serves is the question, not whether it is trusted
+    anything.verify_mode = ssl.CERT_NONE  # it is compared, not trusted
     async with _connected(wanted.address) as (reader, writer):
         if wanted.start_tls == "postgres":
             writer.write(_POSTGRES_REQUEST)
@@ -98,5 +97,5 @@ async def _connected(address: str) -> AsyncGenerator[tuple[StreamReader, StreamW
 def _status_of(line: bytes) -> int:
     parts = line.split()
     if len(parts) < 2 or not parts[0].startswith(b"HTTP/") or not parts[1].isdigit():  # noqa: PLR2004  # as it is
-        raise RequestFailed("no answer of HTTP")
+        raise RequestFailed("no HTTP answer")
     return int(parts[1])

@@ -1,4 +1,4 @@
-"""Makes single files and removes what is ours: owner and mode first, then the bytes, then the disk."""
+"""Creates and removes files of the daemon: owner and mode are set before content is written and synced."""
 
 import os
 import stat
@@ -12,22 +12,22 @@ from syncret.daemon.files.syscalls import CREATE_FILE, OPEN_FOLDER, listed, writ
 
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 LARGEST: Final = 4 << 20
-"""Bytes of a file that may be ours; a longer one is somebody else's."""
+"""Bytes of a file that the daemon may have written; a longer one belongs to another program."""
 
 _OPEN_AT_ONCE: Final = 64
-"""Files that wait for the disk together."""
+"""Files that are kept open until they are synced together."""
 
 
-class Look(Struct, frozen=True, kw_only=True):
-    """Owner, group and modes of what is delivered; None: as the daemon's."""
+class Permissions(Struct, frozen=True, kw_only=True):
+    """Owner, group and modes of delivered files and folders; None: the daemon's own owner or group."""
 
     uid: int | None = None
     gid: int | None = None
     mode: int = 0o400
     folder_mode: int = 0o700
 
-    def give(self, fd: int, mode: int) -> None:
-        """Set them on an open file or folder, before it has content or its name."""
+    def apply(self, fd: int, mode: int) -> None:
+        """Set them on an open file or folder, before it has content."""
         if self.uid is not None or self.gid is not None:
             try:
                 os.fchown(fd, -1 if self.uid is None else self.uid, -1 if self.gid is None else self.gid)
@@ -42,7 +42,7 @@ class Look(Struct, frozen=True, kw_only=True):
         hint = "leave owner out, or install deliver-as-root.conf as a drop-in of syncret.service"
         return Refused(f"the daemon has no right to give files to user {self.uid}", hint)
 
-    def is_on(self, status: os.stat_result, mode: int) -> bool:
+    def match(self, status: os.stat_result, mode: int) -> bool:
         """Whether a file or folder has them."""
         return (
             stat.S_IMODE(status.st_mode) == mode
@@ -51,12 +51,12 @@ class Look(Struct, frozen=True, kw_only=True):
         )
 
 
-def make_files(folder: int, files: Mapping[str, bytes], look: Look, *, fsync: bool) -> None:
-    """New files under new names: the disk takes them while more are written, then is waited for."""
+def make_files(folder: int, files: Mapping[str, bytes], permissions: Permissions, *, fsync: bool) -> None:
+    """Create new files. Their content goes to the disk while more are written; then all are synced."""
     waiting: list[int] = []
     try:
         for name, content in files.items():
-            waiting.append(_written(folder, name, content, look))
+            waiting.append(_written(folder, name, content, permissions))
             if fsync:
                 os.posix_fadvise(waiting[-1], 0, 0, os.POSIX_FADV_DONTNEED)
             if len(waiting) == _OPEN_AT_ONCE:
@@ -67,11 +67,11 @@ def make_files(folder: int, files: Mapping[str, bytes], look: Look, *, fsync: bo
             os.close(fd)
 
 
-def _written(folder: int, name: str, content: bytes, look: Look) -> int:
+def _written(folder: int, name: str, content: bytes, permissions: Permissions) -> int:
     """A new file, still open."""
     fd = os.open(name, CREATE_FILE, 0o600, dir_fd=folder)
     try:
-        look.give(fd, look.mode)
+        permissions.apply(fd, permissions.mode)
         write_all(fd, content)
     except BaseException:  # closed, and raised again
         os.close(fd)
@@ -80,7 +80,7 @@ def _written(folder: int, name: str, content: bytes, look: Look) -> int:
 
 
 def _settle(waiting: list[int], *, fsync: bool) -> None:
-    """Close these, once they are on the disk."""
+    """Sync and close these files."""
     while waiting:
         if fsync:
             os.fsync(waiting[-1])
@@ -88,7 +88,7 @@ def _settle(waiting: list[int], *, fsync: bool) -> None:
 
 
 def read_file(folder: int, name: str) -> tuple[os.stat_result, bytes] | None:
-    """A regular file; None where there is none, or something else."""
+    """Status and content of a regular file; None if there is none, or what is there is no regular file."""
     try:
         fd = os.open(name, _READ, dir_fd=folder)
     except (FileNotFoundError, NotADirectoryError):
@@ -110,7 +110,7 @@ def read_file(folder: int, name: str) -> tuple[os.stat_result, bytes] | None:
 
 
 def remove_ours(place: Place, name: str) -> None:
-    """Remove a file or folder of ours beside a target. Raises Refused for one that is not ours."""
+    """Remove a file or folder that the daemon made beside a target. Raises Refused for any other."""
     status = place.status(name)
     if status is None:
         return
@@ -126,7 +126,7 @@ def remove_ours(place: Place, name: str) -> None:
 
 
 def remove_folder(parent: int, name: str) -> None:
-    """Remove a folder with the files and links in it; folders in it are not ours, and stop that."""
+    """Remove a folder with its files and links. Fails if a folder is in it: the daemon made none."""
     folder = os.open(name, OPEN_FOLDER, dir_fd=parent)
     try:
         for each in listed(folder):

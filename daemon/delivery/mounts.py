@@ -1,4 +1,4 @@
-"""Finds who would not see a new set, as a target is mounted elsewhere: a mount keeps to the old files."""
+"""Finds targets that are also mounted elsewhere: a mount goes on showing the old files."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from syncret.daemon.files.mounts import mounted_elsewhere
 
 
 def blind_mounts(spec: DeliverySpec) -> Iterator[str]:
-    """What to warn of, a sentence for each mount. Blocking."""
+    """A warning for each such mount. Blocking."""
     for target in bare_targets(spec):
-        if target.layout == "links" or target.named:  # links: T itself stays; named: nobody else knows it
+        if target.layout == "links" or target.named:  # links: T itself stays; named: a private folder
             continue
         name = target.path.rpartition("/")[2]
         remedy = "use layout: links" if target.layout == "swap" else "mount its folder instead"

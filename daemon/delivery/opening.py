@@ -1,4 +1,4 @@
-"""Carries out Deliveries where the home is this host's; imported code is small until there is one."""
+"""Makes the reconciler of Deliveries for the home of a host; its code is imported only when it is needed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,11 +24,11 @@ def deliveries_of(
     took_step: "StepListener | None" = None,
     offers: "Offers | None" = None,
 ) -> Callable[[ReconcilerContext], Reconciler] | None:
-    """Makes their reconciler; None without a key, which only the home of a host has.
+    """A function that makes the reconciler; None without a key, which only the home of a host has.
 
-    `once`: in one pass nothing waits for more changes; `dry`: nothing may be written or run;
-    `took_step` hears of each step of a delivery. `offers`: what units may ask for on a socket; None: there is
-    none.
+    `once`: this is one pass, in which nothing waits for more changes; `dry`: nothing may be written or run;
+    `took_step` is called with each step of a delivery; `offers`: what units may ask for on the credential
+    socket, None if there is none.
     """
     if key is None:
         return None
@@ -68,6 +68,6 @@ def _reconciler(
 
 
 def _outputs(settings: Settings, *, dry: bool) -> str:
-    """The whole path of the output folder; what is only planned has one anyhow."""
+    """The absolute path of the output folder; a dry run without one uses the default."""
     folder = settings.output_dir or (Settings().output_dir if dry else "")
     return str(Path(folder).absolute()) if folder else ""

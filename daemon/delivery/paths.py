@@ -1,7 +1,7 @@
-"""Paths to deliver to: reached folder by folder without following a link, where nobody else could interfere.
+"""Opens the paths of targets folder by folder, without following links, and refuses folders others can write.
 
-Whoever can write to a folder on the way can put something else in the place of what is below it. So each
-folder belongs to root or the daemon, and neither group nor others may write to it.
+A user who can write to a folder on the way could replace what is below it. So each folder must belong to root
+or the daemon, and be writable by neither group nor others.
 """
 
 import errno
@@ -17,10 +17,10 @@ from msgspec import Struct
 from syncret.daemon.files.syscalls import OPEN_FOLDER, identity_of, is_mount_root
 
 STAGED: Final = "..syncret-next."
-"""What the name of a staged set begins with; its end is the name of the target. A check unit may bind it."""
+"""Prefix of the name of a staged set; the name of the target follows. A check unit may bind it."""
 
 PREVIOUS: Final = "..syncret-old."
-"""What the name of the set before begins with."""
+"""Prefix of the name of the previous set."""
 
 _WAY: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW
 _SHARED: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -28,7 +28,7 @@ _MADE: Final = 0o755
 
 
 class Refused(Exception):
-    """A place that nothing is delivered to, until somebody changes it; `hint` says how."""
+    """Something about a Delivery or its paths that an administrator has to change first; `hint` says how."""
 
     def __init__(self, problem: str, hint: str) -> None:
         super().__init__(problem)
@@ -36,18 +36,18 @@ class Refused(Exception):
 
 
 class Moved(Exception):
-    """The folder of a target is not at its path any more: open it anew."""
+    """The folder of a target is no longer at its path: open it again."""
 
 
 class Trust(Struct, frozen=True, kw_only=True):
-    """Whose folders may be on the way."""
+    """Which owners folders on the way to a target may have."""
 
     owners: frozenset[int]
     """Root and the daemon."""
     last: int | None = None
-    """Who may own the last folder, too: the owner that the target gets."""
+    """Another user who may own the last folder: the owner of the target."""
     in_container: bool = False
-    """Whether a volume of the pod, open to all, is as good as a folder of our own."""
+    """Whether a volume of the pod is accepted although every user can write to it."""
 
     @classmethod
     def of_process(cls, *, last: int | None = None, in_container: bool = False) -> "Trust":
@@ -56,7 +56,7 @@ class Trust(Struct, frozen=True, kw_only=True):
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """A name in an open folder, which was found safe."""
+    """A name in an open folder, which passed the checks."""
 
     path: str
     folder: int
@@ -67,12 +67,12 @@ class Place(Struct, frozen=True, kw_only=True):
 
     @property
     def staged(self) -> str:
-        """The name of what is to go live."""
+        """The name under which the next set is staged."""
         return STAGED + self.name
 
     @property
     def previous(self) -> str:
-        """The name of what was live before."""
+        """The name of the previous set."""
         return PREVIOUS + self.name
 
     def beside(self, name: str) -> str:
@@ -80,14 +80,14 @@ class Place(Struct, frozen=True, kw_only=True):
         return f"{self.path.removesuffix(self.name)}{name}"
 
     def status(self, name: str | None = None) -> os.stat_result | None:
-        """What is under a name of the folder, links not followed; None where nothing is."""
+        """The status of a name in the folder, links not followed; None where there is none."""
         try:
             return os.stat(self.name if name is None else name, dir_fd=self.folder, follow_symlinks=False)
         except FileNotFoundError:
             return None
 
     def check_current(self) -> None:
-        """Raise Moved if another folder is at the path now: nothing is written to one that was moved away."""
+        """Raise Moved if another folder is at the path now: nothing is written to one that was moved."""
         try:
             with opened(self.path, self.trust, make=False) as again:
                 if identity_of(os.fstat(again.folder)) == identity_of(os.fstat(self.folder)):
@@ -97,7 +97,7 @@ class Place(Struct, frozen=True, kw_only=True):
         raise Moved(self.path)
 
     def sync(self) -> None:
-        """Wait until the disk knows the names."""
+        """Sync the folder, so that its names are on the disk."""
         if self.fsync:
             os.fsync(self.folder)
 
@@ -121,7 +121,7 @@ def opened(path: str, trust: Trust, *, make: bool = True, fsync: bool = True) ->
 
 @contextmanager
 def opened_folder(way: Collection[str], trust: Trust) -> Generator[int, None, None]:
-    """A folder, reached without a link and found safe like every one above it, to open files in."""
+    """Open a folder to open files in; it and all above it passed the checks, and none is a link."""
     folder = _reached(way, trust, make=False)
     try:
         yield folder
@@ -130,7 +130,7 @@ def opened_folder(way: Collection[str], trust: Trust) -> Generator[int, None, No
 
 
 def _reached(way: Collection[str], trust: Trust, *, make: bool) -> int:
-    """The last folder, open as a place alone (O_PATH): it may be one that we cannot read."""
+    """The last folder, opened with O_PATH, as the daemon may have no right to read it."""
     folder, path = os.open("/", _WAY), ""
     try:
         _check(folder, "/", trust, is_last=not way)
@@ -183,7 +183,7 @@ def _check(folder: int, path: str, trust: Trust, *, is_last: bool) -> None:
     status = os.fstat(folder)
     if status.st_uid not in trust.owners and not (is_last and status.st_uid == trust.last):
         raise Refused(
-            f"{path} belongs to uid {status.st_uid}, who could put something else there",
+            f"{path} belongs to uid {status.st_uid}, who could replace what is delivered",
             f"give it to root or to the user of syncret: chown {os.geteuid()} {path}",
         )
     if not status.st_mode & _SHARED:

@@ -1,4 +1,4 @@
-"""Asks a new set's check, and proves that it is in use: by its unit, a program, a request, a certificate."""
+"""Checks a new set before it goes live, and proves that it is in use: by unit, program, request or TLS."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from syncret.daemon.delivery.local_requests import (
 from syncret.daemon.delivery.rights.accounts import other_user
 from syncret.daemon.delivery.rights.mounted import wrapped
 from syncret.daemon.delivery.trusted import check_trusted
-from syncret.daemon.delivery.units import Action, Told, Units, UnitState
+from syncret.daemon.delivery.units import Action, ActionResult, Units, UnitState
 
 EVERY: Final = 0.5
 """Seconds between two probes."""
@@ -30,10 +30,10 @@ async def check(
     views: Sequence[tuple[str, str]],
     variables: Mapping[str, str],
     values: tuple[bytes, ...],
-) -> Told:
-    """Whether the new set may go live. Raises Refused for a program that others can write.
+) -> ActionResult:
+    """Run the check of a new set. Raises Refused for a program that others can write.
 
-    `views` are the paths of each target: where it is staged, and where it will be live.
+    `views` are the paths of each target: where its new set is staged, and where it will be live.
     """
     timeout = parse_duration(step.timeout)
     if step.unit:
@@ -47,9 +47,9 @@ async def check(
         command, timeout=timeout, variables={**home_of(uid), **variables}, values=values
     )
     if result.succeeded:
-        return Told(outcome=Outcome.DONE)
-    said = result.problem or f"exit code {result.code}" + (f": {result.output}" if result.output else "")
-    return Told(outcome=Outcome.FAILED, message=said)
+        return ActionResult(outcome=Outcome.DONE)
+    problem = result.problem or f"exit code {result.code}" + (f": {result.output}" if result.output else "")
+    return ActionResult(outcome=Outcome.FAILED, message=problem)
 
 
 def _filled(argument: str, staged: Sequence[str]) -> str:
@@ -59,7 +59,7 @@ def _filled(argument: str, staged: Sequence[str]) -> str:
 
 
 class Prover:
-    """Asks one health step until it holds, for as long as it must; then tells how it ended."""
+    """Repeats the health step of a Delivery until it has succeeded for as long as it must."""
 
     def __init__(
         self,
@@ -68,35 +68,35 @@ class Prover:
         *,
         files: Mapping[str, bytes],
         variables: Mapping[str, str],
-        told: tuple[Action, UnitState | None] = ("reload", None),
+        reload: tuple[Action, UnitState | None] = ("reload", None),
     ) -> None:
-        """`files` are those of the set; `told` is what was asked of the unit, and its state before."""
+        """`files` are those of the set; `reload` is the action on the unit, and its state before that."""
         self._step = step
         self._units = units
         self._files = files
         self._variables = variables
-        self._told = told
+        self._reload = reload
 
-    async def prove(self) -> Told:
-        """Probe twice a second, until it has held for long enough or the time is over."""
+    async def prove(self) -> ActionResult:
+        """Probe twice a second, until it has succeeded for long enough or the time is over."""
         loop, step = asyncio.get_running_loop(), self._step
         end = loop.time() + parse_duration(step.within)
         stable, since, problem = parse_duration(step.stable_for), None, ""
         while True:
-            problem = await self._asked(max(0.1, end - loop.time()))
+            problem = await self._problem(max(0.1, end - loop.time()))
             now = loop.time()
             if problem:
                 since = None
             else:
                 since = now if since is None else since
                 if now - since >= stable:
-                    return Told(outcome=Outcome.DONE)
+                    return ActionResult(outcome=Outcome.DONE)
             if now >= end and since is None:
-                return Told(outcome=Outcome.FAILED, message=problem)
+                return ActionResult(outcome=Outcome.FAILED, message=problem)
             await asyncio.sleep(EVERY)
 
-    async def _asked(self, seconds: float) -> str:
-        """What is wrong now; empty if nothing is."""
+    async def _problem(self, seconds: float) -> str:
+        """Why one probe fails; empty if it succeeds."""
         try:
             async with asyncio.timeout(seconds):
                 return await self._probe(seconds)
@@ -106,7 +106,7 @@ class Prover:
     async def _probe(self, seconds: float) -> str:
         step = self._step
         if step.unit:
-            return await self._unit(step.unit)
+            return await self._unit_problem(step.unit)
         if step.http is not None:
             await request(step.http)
             return ""
@@ -120,8 +120,8 @@ class Prover:
         result = await run_command(command, timeout=seconds, variables=self._variables, values=values)
         return "" if result.succeeded else result.problem or f"exit code {result.code}: {result.output}"
 
-    async def _unit(self, unit: str) -> str:
-        action, before = self._told
+    async def _unit_problem(self, unit: str) -> str:
+        action, before = self._reload
         state = await self._units.show(unit)
         if state is None:
             return "systemd does not answer"

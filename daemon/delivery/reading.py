@@ -1,4 +1,4 @@
-"""Reads what a Delivery is made of: its sources, how old they are, and what they make of its targets."""
+"""Reads the sources of a Delivery: what its targets are to hold, and whether a source is too old."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -38,7 +38,7 @@ async def wanted_targets(
 def change_of(
     delivery: ObjectRef, spec: DeliverySpec, before: Mapping[str, bytes], targets: Iterable[WantedTarget]
 ) -> Action:
-    """The delivery as a write whose keys are files: `plan` and `sync` show which of them change."""
+    """The delivery as an action on an object whose keys are files, for the output of `plan` and `sync`."""
     after = {_file(each.name, name): content for each in targets for name, content in each.files.items()}
     return Action(
         verb=Verb.UPDATE if before else Verb.CREATE,
@@ -77,7 +77,7 @@ def selected(context: ReconcilerContext, selector: LabelSelector, namespace: str
 
 
 def stale_source(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> str | None:
-    """What is too old, for people; None if nothing is."""
+    """A message about a source that is too old; None if none is."""
     cache, limit = context.cache, _limit(spec)
     if cache is None:
         return None
@@ -91,7 +91,7 @@ def stale_source(context: ReconcilerContext, spec: DeliverySpec, namespace: str)
 
 
 def expires_in(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> float | None:
-    """Seconds until a source becomes too old by `maxStale`; None: none can."""
+    """Seconds until a source becomes too old by `maxStale`; None if none can."""
     cache, limit = context.cache, _limit(spec)
     if cache is None or not limit:
         return None
@@ -100,7 +100,7 @@ def expires_in(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -
 
 
 def has_unconfirmed(context: ReconcilerContext, spec: DeliverySpec, namespace: str) -> bool:
-    """Whether a source is from the offline cache, and its store has not confirmed it since."""
+    """Whether a source comes from the offline cache and is not confirmed by its store."""
     cache = context.cache
     if cache is None:
         return False

@@ -1,4 +1,4 @@
-"""Delivery: brings the values that the home holds to where programs of this host read them."""
+"""The reconciler of Deliveries: brings values from the home to where programs of this host read them."""
 
 import asyncio
 from collections.abc import Iterable
@@ -18,8 +18,8 @@ from syncret.daemon.core.delivery.assemble import SourceMissing, Unfit, set_dige
 from syncret.daemon.core.delivery.claims import Claims
 from syncret.daemon.core.delivery.file_targets import WantedTarget, bare_targets
 from syncret.daemon.core.delivery.phases import Phase, Reason, Row, Wanted, is_wanted
+from syncret.daemon.core.delivery.ready_condition import ReadyCondition
 from syncret.daemon.core.delivery.recovery import adopted
-from syncret.daemon.core.delivery.saying import Say
 from syncret.daemon.core.delivery.step import StepListener, ignore_step
 from syncret.daemon.core.delivery.timing import Debounce
 from syncret.daemon.core.plan.actions import LastError
@@ -28,8 +28,8 @@ from syncret.daemon.delivery.credentials.offers import Offers
 from syncret.daemon.delivery.delivering import Delivering
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.reading import change_of, expires_in, stale_source, wanted_targets
+from syncret.daemon.delivery.reloading import reload_key
 from syncret.daemon.delivery.rights.allowed import check_author, check_places, check_rights
-from syncret.daemon.delivery.telling import key_of
 from syncret.daemon.delivery.turns import Change, Turns
 from syncret.daemon.delivery.units import SystemctlUnits, Units, boot_id
 from syncret.daemon.engine.reconciler import ANY, VALUES, Dependency, Outcome
@@ -49,48 +49,48 @@ _GONE_WRONG: Final = (Reason.STAGE_FAILED, Reason.SWAP_FAILED)
 
 
 class OnHost(Struct, frozen=True, kw_only=True):
-    """What deliveries need to know of the host and of the process."""
+    """What deliveries need to know about the host and the process."""
 
     key: bytes
-    """Of the digests of sets."""
+    """The key of the digests of sets."""
     fsync: bool = True
     rescan: float = 45.0
-    """Seconds between two looks at what is live."""
+    """Seconds after which live targets are compared again."""
     reserved: tuple[str, ...] = ()
-    """Paths of our own: outputs, manifests, state."""
+    """Paths of the daemon itself: outputs, manifests, state."""
     bound: tuple[BoundFolder, ...] = ()
-    """Folders of manifests whose authors may only have what the settings say."""
+    """Bound folders: what their authors may deliver is limited by the settings."""
     once: bool = False
-    """Whether this is one pass: nothing waits for more changes."""
+    """Whether this is one pass, in which nothing waits for more changes."""
     dry: bool = False
     """Whether nothing may be written or run."""
     in_container: bool = False
-    """Whether this is a container: a volume of the pod is safe, and what is mounted read-only, too."""
+    """Whether this is a container, where volumes of the pod and read-only mounts are trusted."""
     took_step: StepListener = ignore_step
-    """Hears of each step of a delivery."""
+    """Called with each step of a delivery."""
     trusts_api: bool = False
-    """Whether a Delivery that comes from an API server may run and tell something."""
+    """Whether a Delivery from an API server may run commands and reload units."""
     offers: Offers | None = None
-    """What units may ask for; None: there is no socket for that."""
+    """What units may ask for; None if there is no credential socket."""
     outputs: str = ""
-    """The output folder, which also holds what units may ask for; empty: there is none."""
+    """The output folder, which also holds what units may ask for; empty if there is none."""
 
     def own_folder(self, ref: ObjectRef) -> str:
-        """Where the daemon itself keeps what a Delivery offers; no namespace has such a name."""
+        """The folder in which the daemon keeps what a Delivery offers; OWN is no name of a namespace."""
         return f"{self.outputs}/{OWN}/{ref.namespace}/{ref.name}"
 
 
 class _Memory(Struct, kw_only=True):
-    """What is known of one Delivery in this process."""
+    """What this process remembers of one Delivery."""
 
     previous_until: float | None = 0.0
-    """Until when the previous set stays; None: it is gone."""
+    """Until when the previous set stays; None if it was removed."""
     repairs: tuple[float, ...] = ()
     turns: Turns | None = None
 
 
 class DeliveryReconciler:
-    """One Delivery at a time; those that tell the same unit take turns."""
+    """Reconciles Deliveries; those that reload the same unit take turns."""
 
     group_kind = DELIVERY.group_kind
 
@@ -107,7 +107,7 @@ class DeliveryReconciler:
         )
 
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
-        """Its sources; any Secret of the namespace where it selects by labels."""
+        """Its sources; every Secret of the namespace where it selects by labels."""
         for source in stored.as_type(Delivery).spec.sources:
             if source.config_map:
                 yield Dependency(CONFIG_MAP.ref(stored.ref.namespace, source.config_map), VALUES)
@@ -115,14 +115,14 @@ class DeliveryReconciler:
                 yield Dependency(SECRET.ref(stored.ref.namespace, source.secret or ANY), VALUES)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
-        """Deliver what is due, mend what somebody touched, and go on with what was interrupted."""
+        """Deliver what is due, repair drift, and continue what was interrupted."""
         context, stored = self._context, self._context.inventory.get(ref)
         if stored is None:
             self._forget(ref)
             return Outcome()
         metadata = stored.as_type(_Head).metadata
         if metadata.deletion_timestamp:
-            return await self._let_go(stored, writes)
+            return await self._delete(stored, writes)
         spec = stored.as_type(Delivery).spec
         if spec.deletion_policy == "Delete" and not (self._host.dry or writes.observes):
             stored = await ensure_finalizer(writes, stored, FINALIZER)
@@ -139,7 +139,7 @@ class DeliveryReconciler:
             return await self._bring_up(run, writes, is_asked=is_asked)
 
     def _delivering(self, stored: StoredObject, writes: Writes) -> Delivering:
-        """In one pass within a container, an init container's, nothing runs yet that could be told."""
+        """In an init container, which does one pass, no program runs yet that could be reloaded."""
         host = self._host
         run = Delivering(
             self._context,
@@ -148,7 +148,7 @@ class DeliveryReconciler:
             self._units,
             fsync=host.fsync,
             in_container=host.in_container,
-            tells=not (host.once and host.in_container),
+            reloads=not (host.once and host.in_container),
             took_step=host.took_step,
         )
         run.status = self._offering.reported(run.ref, run.status)
@@ -182,10 +182,10 @@ class DeliveryReconciler:
             return await self._report(run, Reason.REFUSED, str(error), getattr(error, "hint", ""))
 
     async def _go_on(self, run: Delivering) -> None:
-        """Finish what an earlier run left, on the paths alone: what it staged is used as it is."""
+        """Continue what an earlier run left, with what it staged."""
         if await run.recover():
-            self._tell(
-                run, "ReloadRepeated", "a reload is asked for that may have happened before", warning=True
+            self._record_event(
+                run, "ReloadRepeated", "a reload is requested that may have happened before", warning=True
             )
         if run.row.phase not in _SETTLED:
             await self._take_turn(run)
@@ -216,7 +216,7 @@ class DeliveryReconciler:
         loop_now = asyncio.get_running_loop().time()
         if wanted.drifted and (contended := self._contended(memory, loop_now)) > 0:
             return await self._report(
-                run, Reason.CONTENDED, "somebody changes what is delivered, again and again", due_in=contended
+                run, Reason.CONTENDED, "another program keeps changing what is delivered", due_in=contended
             )
         wait = turns.note(run.ref, self._change(run, digest, loop_now, is_asked=is_asked)) - loop_now
         if wait > 0:
@@ -233,7 +233,7 @@ class DeliveryReconciler:
         if wanted.drifted and run.row.reason is Reason.DELIVERED:
             memory.repairs = (*memory.repairs, loop_now)[-_REPAIRS:]
             run.took_step("repair")
-            self._tell(run, "Repaired", "what is live was changed by somebody, and is delivered again")
+            self._record_event(run, "Repaired", "another program changed what is live; it is delivered again")
         if run.row.phase is Phase.SETTLED and run.row.live == digest:
             self._context.applied(run.ref, action)
         memory.previous_until = self._context.clock.now() + parse_duration(run.spec.keep_old)
@@ -257,17 +257,17 @@ class DeliveryReconciler:
             raise run.error
 
     async def _ended(self, run: Delivering, memory: _Memory) -> Outcome:
-        """Tell how a delivery ended, and say when to look again."""
+        """Record how a delivery ended, and return when the next run is due."""
         row, condition = run.row, find(run.status.conditions)
         if condition is not None:
             is_good = row.reason is Reason.DELIVERED and row.phase is Phase.SETTLED
-            self._tell(run, condition.reason, condition.message, warning=not is_good)
+            self._record_event(run, condition.reason, condition.message, warning=not is_good)
         if row.reason in _GONE_WRONG:
             return Outcome(failure=self._failed(run, run.message()))
         return await self._rest(run, memory)
 
     async def _rest(self, run: Delivering, memory: _Memory) -> Outcome:
-        """Nothing is to be delivered now: remove the previous set in time, and look again later."""
+        """Nothing is to be delivered now: remove the previous set once its time is over, and requeue."""
         if run.row.phase not in _SETTLED:
             run.took_step("due")
             return Outcome(failure=self._failed(run, run.message()))
@@ -293,35 +293,36 @@ class DeliveryReconciler:
         return Outcome(due)
 
     async def _missing(self, run: Delivering, message: str) -> Outcome:
-        """A source is not there: it may be on its way as long as not every ExternalSecret has been tried."""
+        """A source is missing: wait for the first run of every ExternalSecret, then report it."""
         others = self._context.inventory.list(EXTERNAL_SECRET.group_kind, run.ref.namespace)
         if any(not self._context.memory.had_first_run(each.ref) for each in others):
             return Outcome(self._context.clock.now() + _SOON, pending=True)
         return await self._report(run, Reason.SOURCE_MISSING, message)
 
     async def _withdraw(self, run: Delivering, message: str) -> Outcome:
-        """Take back what is live: nobody is told, and programs that run keep what they have read."""
+        """Remove what is live without a reload: programs that run keep what they have read."""
         if run.row.live:
             await run.remove()
             await run.save(Row(generation=run.row.generation, reason=Reason.SOURCE_STALE))
-            self._tell(run, "Withdrawn", message, warning=True)
+            self._record_event(run, "Withdrawn", message, warning=True)
         hint = "values that their store confirms are delivered again"
         return await self._report(run, Reason.SOURCE_STALE, message, hint)
 
     async def _report(
         self, run: Delivering, reason: Reason, message: str, hint: str = "", *, due_in: float | None = None
     ) -> Outcome:
-        """Report what keeps anything from being delivered; what is live stays."""
+        """Report why nothing is delivered; what is live stays."""
         self._turns_of(run).drop(run.ref)
         run.took_step("over" if run.row.phase in _SETTLED else "due")
         text = f"{message} ({hint})" if hint else message
         if not self._host.dry:
-            await run.save(run.row, say=Say(is_ready=reason is Reason.SUSPENDED, reason=reason, message=text))
+            condition = ReadyCondition(is_ready=reason is Reason.SUSPENDED, reason=reason, message=text)
+            await run.save(run.row, condition=condition)
         if reason is Reason.SUSPENDED:
             self._context.memory.succeeded(run.ref)
         else:
             if self._context.memory.failure(run.ref) is None:
-                self._tell(run, reason.value, text, warning=True)
+                self._record_event(run, reason.value, text, warning=True)
             self._context.memory.failed(run.ref, LastError(self._context.clock.now(), message, hint))
         return Outcome(self._context.clock.now() + (due_in or self._host.rescan))
 
@@ -330,7 +331,7 @@ class DeliveryReconciler:
         return Unavailable(message)
 
     def _check_allowed(self, ref: ObjectRef, spec: DeliverySpec) -> None:
-        """Raise Refused for what may not be delivered or run here."""
+        """Raise Refused if the Delivery may not be carried out here."""
         if spec.max_stale and self._context.cache is None:
             raise Refused("spec.maxStale: there is no offline cache, which knows ages", "set cache.key")
         check_places(spec, self._host.reserved)
@@ -344,10 +345,10 @@ class DeliveryReconciler:
         manifest = self._context.home.manifest_of(ref)
         file, host = None if manifest is None else manifest.file, self._host
         check_author(spec, file, host.bound, in_container=host.in_container, trusts_api=host.trusts_api)
-        if not self._host.dry:  # whoever plans has other rights
+        if not self._host.dry:  # the user of a plan has other rights
             check_rights(spec.check)
 
-    async def _let_go(self, stored: StoredObject, writes: Writes) -> Outcome:
+    async def _delete(self, stored: StoredObject, writes: Writes) -> Outcome:
         run = self._delivering(stored, writes)
         if run.spec.deletion_policy == "Delete" and not (self._host.dry or writes.observes):
             run.aim(bare_targets(run.spec, self._host.own_folder(run.ref)))
@@ -356,12 +357,12 @@ class DeliveryReconciler:
         return Outcome()
 
     def _contended(self, memory: _Memory, now: float) -> float:
-        """Seconds until what somebody keeps changing is repaired again."""
+        """Seconds until a target that another program keeps changing is repaired again."""
         recent = [each for each in memory.repairs if each > now - _REPAIRS_WITHIN]
         return max(0.0, memory.repairs[-1] + _CONTENDED - now) if len(recent) >= _REPAIRS else 0.0
 
     def _turns_of(self, run: Delivering) -> Turns:
-        key = key_of(run.spec.reload) or str(run.ref)
+        key = reload_key(run.spec.reload) or str(run.ref)
         turns = self._turns.get(key)
         if turns is None:
             turns = self._turns[key] = Turns(key, self._units, self._boot)
@@ -382,7 +383,7 @@ class DeliveryReconciler:
         self._offering.forget(ref)
         self._context.memory.forget(ref)
 
-    def _tell(self, run: Delivering, reason: str, message: str, *, warning: bool = False) -> None:
+    def _record_event(self, run: Delivering, reason: str, message: str, *, warning: bool = False) -> None:
         self._context.events.event(run.ref, warning=warning, reason=reason, message=message)
 
 

@@ -1,8 +1,8 @@
 """One file, or a folder as a set: staged beside what is live, then exchanged with it in one system call.
 
-Each has the same steps: `stage` writes beside it and tells the identity of what is to go live, `swap` makes
-it live and keeps what was live before, `swap_back` undoes that, `discard_staged` and `discard_previous` tidy
-up. A crash between two steps leaves what `is_live` tells apart by that identity.
+Each has the same steps: `stage` writes beside it and returns the identity of what is to go live, `swap` makes
+it live and keeps what was live before, `swap_back` undoes that, `discard_staged` and `discard_previous` clean
+up. After a crash between two steps, `is_live` finds out by that identity whether the swap was made.
 """
 
 import os
@@ -10,7 +10,7 @@ import stat
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from syncret.daemon.delivery.making import Look, make_files, read_file, remove_ours
+from syncret.daemon.delivery.making import Permissions, make_files, read_file, remove_ours
 from syncret.daemon.delivery.paths import Place, Refused
 from syncret.daemon.files.syscalls import OPEN_FOLDER, exchange, identity_of, linked, listed, rename_new
 
@@ -21,11 +21,11 @@ _NOT_OURS: Final = "move it away; adopt: true takes it over in a directory, a fi
 
 
 class Swapped:
-    """What a file and a folder have in common: two names that are exchanged."""
+    """Base of files and folders, which are swapped by exchanging two names."""
 
-    def __init__(self, place: Place, look: Look) -> None:
+    def __init__(self, place: Place, permissions: Permissions) -> None:
         self._place = place
-        self._look = look
+        self._permissions = permissions
 
     def is_live(self, identity: Identity) -> bool:
         """Whether what was staged with this identity is under the name of the target."""
@@ -33,12 +33,12 @@ class Swapped:
         return status is not None and identity_of(status) == identity
 
     def fingerprint(self) -> str:
-        """What tells a file from any other, and from itself once changed; empty where there is none."""
+        """A text of inode, size, time and permissions, which changes with the file; empty without one."""
         status = self._place.status()
         if status is None:
             return ""
-        look = f"{status.st_uid}:{status.st_gid}:{stat.S_IMODE(status.st_mode):o}"
-        return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{look}"
+        permissions = f"{status.st_uid}:{status.st_gid}:{stat.S_IMODE(status.st_mode):o}"
+        return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{permissions}"
 
     def swap(self) -> None:
         """Make what is staged live; what was live is the previous one. Raises Moved, Refused and OSError."""
@@ -55,7 +55,7 @@ class Swapped:
         place.sync()
 
     def finish(self, identity: Identity) -> None:
-        """After a crash: give what a swap took away its name, if that was all that was missing."""
+        """After a crash, rename what a swap replaced to the previous one, if only that was missing."""
         if self.is_live(identity) and self._place.status(self._place.staged) is not None:
             self._keep_previous()
             self._place.sync()
@@ -95,14 +95,14 @@ class Swapped:
         os.rename(place.staged, place.previous, src_dir_fd=place.folder, dst_dir_fd=place.folder)
 
     def _replace(self) -> None:
-        """Where names cannot be exchanged. Overridden by what can do without."""
+        """Replace the target where the file system cannot exchange names, which a folder cannot."""
         raise Refused(
             f"{self._place.path}: this file system cannot exchange folders",
             "use layout: links, or another one",
         )
 
     def _is_sort(self, mode: int) -> bool:
-        """Whether it is what this target makes."""
+        """Whether it has the file type of this target."""
         return stat.S_ISREG(mode)
 
     def _is_empty_folder(self) -> bool:
@@ -110,12 +110,12 @@ class Swapped:
         return False
 
     def _check_replaceable(self, *, adopt: bool) -> None:
-        """Refuse what stands there and is none of ours. A link is replaced, never followed."""
+        """Raise Refused for what the daemon did not write. A link is replaced, never followed."""
         status = self._place.status()
         if status is None or adopt or stat.S_ISLNK(status.st_mode) or self._is_empty_folder():
             return
         if not self._is_sort(status.st_mode):
-            raise Refused(f"{self._place.path} is something else than is delivered there", _NOT_OURS)
+            raise Refused(f"{self._place.path} has another file type than the target", _NOT_OURS)
         raise Refused(f"{self._place.path} holds what syncret did not write", _NOT_OURS)
 
 
@@ -123,14 +123,18 @@ class FileTarget(Swapped):
     """One file."""
 
     def live(self) -> bytes | None:
-        """What the file holds; None where there is none."""
+        """The content of the file; None where there is none."""
         found = read_file(self._place.folder, self._place.name)
         return None if found is None else found[1]
 
     def is_right(self, content: bytes) -> bool:
-        """Whether the file is as it should be, owner and mode too."""
+        """Whether the file has this content, and the owner and mode that are wanted."""
         found = read_file(self._place.folder, self._place.name)
-        return found is not None and found[1] == content and self._look.is_on(found[0], self._look.mode)
+        return (
+            found is not None
+            and found[1] == content
+            and self._permissions.match(found[0], self._permissions.mode)
+        )
 
     def discard_mount_point(self) -> None:
         """Remove the empty file that systemd makes for a check unit where nothing is live yet."""
@@ -142,11 +146,11 @@ class FileTarget(Swapped):
         place = self._place
         self._check_replaceable(adopt=ours)
         remove_ours(place, place.staged)
-        make_files(place.folder, {place.staged: content}, self._look, fsync=place.fsync)
+        make_files(place.folder, {place.staged: content}, self._permissions, fsync=place.fsync)
         return identity_of(os.stat(place.staged, dir_fd=place.folder, follow_symlinks=False))
 
     def _replace(self) -> None:
-        """The previous file is made first, as a second name of what is live: then one rename is enough."""
+        """Link the live file as the previous one first: then one rename replaces it."""
         place = self._place
         os.link(
             place.name,
@@ -173,13 +177,13 @@ class FolderTarget(Swapped):
         return {name: each[1] for name, each in found.items() if each is not None}
 
     def is_right(self, files: Mapping[str, bytes]) -> bool:
-        """Whether the folder holds exactly these, with owner and modes as they should be."""
+        """Whether the folder holds exactly these files, with the owner and modes that are wanted."""
         folder = self._opened(self._place.name)
         if folder is None:
             return False
         try:
             return (
-                self._look.is_on(os.fstat(folder), self._look.folder_mode)
+                self._permissions.match(os.fstat(folder), self._permissions.folder_mode)
                 and set(listed(folder)) == set(files)
                 and all(self._same(folder, name, content) for name, content in files.items())
             )
@@ -187,7 +191,7 @@ class FolderTarget(Swapped):
             os.close(folder)
 
     def stage(self, files: Mapping[str, bytes], *, ours: bool) -> Identity:
-        """Build the set beside the live one; files that are right are the same files, inode and mtime too."""
+        """Build the set beside the live one. Files that do not change are hard links to the live ones."""
         place = self._place
         self._check_replaceable(adopt=ours)
         remove_ours(place, place.staged)
@@ -196,8 +200,8 @@ class FolderTarget(Swapped):
         live = self._opened(place.name)
         try:
             fresh = {name: each for name, each in files.items() if not self._is_kept(live, new, name, each)}
-            make_files(new, fresh, self._look, fsync=place.fsync)
-            self._look.give(new, self._look.folder_mode)
+            make_files(new, fresh, self._permissions, fsync=place.fsync)
+            self._permissions.apply(new, self._permissions.folder_mode)
             if place.fsync:
                 os.fsync(new)
             return identity_of(os.fstat(new))
@@ -215,7 +219,7 @@ class FolderTarget(Swapped):
         return stat.S_ISDIR(mode)
 
     def _is_empty_folder(self) -> bool:
-        """It holds nothing that anybody wrote; systemd makes one for a check unit that binds over it."""
+        """Whether the folder is empty, as the one that systemd makes for a check unit that binds over it."""
         folder = self._opened(self._place.name)
         if folder is None:
             return False
@@ -225,12 +229,16 @@ class FolderTarget(Swapped):
             os.close(folder)
 
     def _is_kept(self, live: int | None, new: int, name: str, content: bytes) -> bool:
-        """Whether a file of the live set is as it should be, and has been taken over."""
+        """Whether a file of the live set does not change, and was linked into the new set."""
         return live is not None and self._same(live, name, content) and linked(live, new, name)
 
     def _same(self, folder: int, name: str, content: bytes) -> bool:
         found = read_file(folder, name)
-        return found is not None and found[1] == content and self._look.is_on(found[0], self._look.mode)
+        return (
+            found is not None
+            and found[1] == content
+            and self._permissions.match(found[0], self._permissions.mode)
+        )
 
     def _opened(self, name: str) -> int | None:
         try:

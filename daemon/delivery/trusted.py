@@ -1,6 +1,6 @@
-"""Files that decide what runs here: manifests with commands, programs, pid files. Nobody else may write them.
+"""Checks that no other user can write files that decide what runs: manifests, programs, pid files.
 
-Whoever can write to such a file, or to a folder above it, could run anything as the daemon.
+A user who can write to such a file, or to a folder above it, could run any command as the daemon.
 """
 
 import errno
@@ -15,12 +15,12 @@ _SHARED = stat.S_IWGRP | stat.S_IWOTH
 
 
 def check_trusted(path: str) -> None:
-    """Raise Refused unless file and folders above it are root's or ours, and nobody else may write there."""
+    """Raise Refused unless only root and the daemon can write the file and the folders above it."""
     os.close(_opened(path))
 
 
 def check_manifest(path: str, *, in_container: bool) -> None:
-    """The same of a manifest; in a container, what is mounted read-only is the pod's own, links and all."""
+    """As `check_trusted`, of a manifest. In a container a read-only mount is trusted, links included."""
     if not (in_container and _is_mounted_read_only(path)):
         check_trusted(path)
 
@@ -35,7 +35,7 @@ def read_trusted(path: str, most: int) -> bytes:
 
 
 def _is_mounted_read_only(path: str) -> bool:
-    """Whether nobody in this container can write the file: it is on one read-only mount, links and all."""
+    """Whether file and folder are on one read-only mount, so that no process in this container can write."""
     real, folder = Path(path).resolve(), Path(path).parent
     same = real.stat().st_dev == folder.stat().st_dev
     return same and bool(os.statvfs(real).f_flag & os.ST_RDONLY)
@@ -48,7 +48,7 @@ def _opened(path: str) -> int:
         try:
             fd = os.open(name, _OPEN, dir_fd=folder)
         except OSError as error:
-            hint = "see to it that it is a file"
+            hint = "make it a regular file"
             if error.errno == errno.ELOOP:
                 hint = f"no link is followed: name what it leads to, {Path(path).resolve()}"
             raise Refused(f"{path} cannot be used: {error.strerror}", hint) from None

@@ -1,7 +1,7 @@
-"""One turn after the other for each unit, process or server that is told: nothing is swapped while it reads.
+"""Gives the Deliveries of one unit, process or server turns, so that no set is swapped during a reload.
 
-All Deliveries of a unit whose changes are due have one turn: they go live together, one reload tells of all,
-one proof is about all, and if it fails all go back.
+Deliveries of a unit that are due at the same time share one turn: their sets go live together, with one
+reload and one proof, and if that fails all of them are rolled back.
 """
 
 import asyncio
@@ -15,16 +15,16 @@ from msgspec import Struct
 from syncret.config.meta import ObjectRef
 from syncret.daemon.core.delivery.phases import Attempt, Outcome, Phase
 from syncret.daemon.core.delivery.timing import Debounce, due, restart_allowed_at, together
-from syncret.daemon.delivery.units import Told, Units, UnitState
+from syncret.daemon.delivery.units import ActionResult, Units, UnitState
 
 GATHERING: Final = 5.0
-"""Seconds that a turn waits at most for Deliveries that are due at the same time, and are still checked."""
+"""The longest wait, in seconds, of a turn for Deliveries that are due at the same time and still checked."""
 
 _RESTARTS_KEPT: Final = 50
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A change that is not delivered yet: when it was seen first and last, by the loop's time."""
+    """A change that is not delivered yet, and when it was seen first and last, in loop time."""
 
     set: str
     first: float
@@ -33,8 +33,8 @@ class Change(Struct, frozen=True, kw_only=True):
     min_interval: float = 0.0
 
 
-class Member(Protocol):
-    """A Delivery whose set is staged and checked, or live and owed a reload, in its turn."""
+class BatchedDelivery(Protocol):
+    """A Delivery in the batch of one turn: its set is staged and checked, or live and not reloaded."""
 
     @property
     def ref(self) -> ObjectRef: ...
@@ -43,40 +43,44 @@ class Member(Protocol):
     def phase(self) -> Phase: ...
 
     @property
-    def tells(self) -> str:
-        """The action on the unit that it asks for; empty if no unit is told."""
+    def unit_action(self) -> str:
+        """The action on the unit that its reload asks for; empty if no unit is reloaded."""
         ...
 
     async def swap(self) -> None:
-        """Make all targets live; the phase is Swapped then, or Settled if that failed."""
+        """Make all targets live. The phase is then Swapped, or Settled if that failed."""
         ...
 
-    async def throttled(self, seconds: float) -> None:
-        """Take in that a restart has to wait for so long."""
+    async def report_restart_delay(self, seconds: float) -> None:
+        """Report that the restart waits for so long."""
         ...
 
-    async def begin_turn(self, attempt: Attempt | None) -> None: ...
-
-    async def tell(self, *, revive: bool = False) -> Told:
-        """Ask for the reload; `revive` also starts a unit again that the new set has killed."""
+    async def begin_turn(self, attempt: Attempt | None) -> None:
+        """Record the attempt before the reload is requested."""
         ...
 
-    async def told(self, told: Told, seconds: float) -> None:
-        """Take in how the reload ended."""
+    async def reload(self, *, revive: bool = False) -> ActionResult:
+        """Request the reload, and wait for its end; `revive` starts a unit that has failed."""
         ...
 
-    async def prove(self, before: UnitState | None) -> Told: ...
-
-    async def proven(self, told: Told, seconds: float) -> None:
-        """Take in how the proof ended, of all that had the turn."""
+    async def after_reload(self, result: ActionResult, seconds: float) -> None:
+        """Record the result of the reload, and enter the next phase."""
         ...
 
-    async def go_back(self) -> None:
-        """Make the previous set live everywhere again."""
+    async def prove(self, before: UnitState | None) -> ActionResult:
+        """Prove that the new set is in use; `before` is the state of the unit before the reload."""
         ...
 
-    async def told_old(self, told: Told) -> None:
-        """Take in how the reload of the previous set ended."""
+    async def after_proof(self, result: ActionResult, seconds: float) -> None:
+        """Record the result of the proof, which is that of the whole batch, and enter the next phase."""
+        ...
+
+    async def roll_back(self) -> None:
+        """Make the previous set live again at all targets."""
+        ...
+
+    async def after_rollback_reload(self, result: ActionResult) -> None:
+        """Record the result of the reload after a rollback."""
         ...
 
 
@@ -90,13 +94,13 @@ class Turns:
         self._lock = asyncio.Lock()
         self._changes: dict[ObjectRef, Change] = {}
         self._present: set[ObjectRef] = set()
-        self._waiting: list[Member] = []
+        self._waiting: list[BatchedDelivery] = []
         self._gathered = asyncio.Event()
         self._last_reload = float("-inf")
         self._restarts: list[float] = []
 
     def note(self, ref: ObjectRef, change: Change) -> float:
-        """A change of a Delivery, which may be known already. Returns when its turn is, in loop time."""
+        """Note a change, which may be known already. Returns when its turn is due, in loop time."""
         known = self._changes.get(ref)
         if known is not None:
             last = known.last if known.set == change.set else change.last
@@ -119,7 +123,7 @@ class Turns:
 
     @contextmanager
     def present(self, ref: ObjectRef) -> Generator[None, None, None]:
-        """Within this block a Delivery is run, and may come to have a turn."""
+        """Mark a Delivery as being run within this block, so that a turn waits for it."""
         self._present.add(ref)
         try:
             yield
@@ -128,26 +132,26 @@ class Turns:
             self._gathered.set()
 
     def drop(self, ref: ObjectRef) -> None:
-        """The Delivery has nothing to deliver any more, or its set was refused."""
+        """Forget the change of a Delivery: it was delivered or refused, or there is nothing to deliver."""
         self._changes.pop(ref, None)
 
-    async def take(self, member: Member) -> None:
-        """Have a turn: until the Delivery is settled, broken, or owed a reload that cannot be asked for."""
-        self._waiting.append(member)
+    async def take(self, delivery: BatchedDelivery) -> None:
+        """Wait for a turn and go through it: the Delivery is then settled, broken, or not reloaded yet."""
+        self._waiting.append(delivery)
         self._gathered.set()
         try:
             async with self._lock:
-                if member in self._waiting:
+                if delivery in self._waiting:
                     await self._gather()
                     batch, self._waiting = self._waiting, []
                     await self._deliver(batch)
         finally:
-            self.drop(member.ref)
-            if member in self._waiting:
-                self._waiting.remove(member)
+            self.drop(delivery.ref)
+            if delivery in self._waiting:
+                self._waiting.remove(delivery)
 
     async def _gather(self) -> None:
-        """Wait for those that are looked at, staged or checked at this moment: they may have a turn, too."""
+        """Wait for Deliveries that are staged or checked at this moment, so that they share the turn."""
         end = asyncio.get_running_loop().time() + GATHERING
         while self._present - {each.ref for each in self._waiting}:
             self._gathered.clear()
@@ -157,23 +161,25 @@ class Turns:
             except TimeoutError:
                 return
 
-    async def _deliver(self, batch: Sequence[Member]) -> None:
-        for member in batch:
-            if member.phase is Phase.SWAPPING:
-                await member.swap()
-        live = [member for member in batch if member.phase is Phase.SWAPPED]
+    async def _deliver(self, batch: Sequence[BatchedDelivery]) -> None:
+        for each in batch:
+            if each.phase is Phase.SWAPPING:
+                await each.swap()
+        live = [each for each in batch if each.phase is Phase.SWAPPED]
         if live:
-            before = await self._tell(live)
+            before = await self._reload(live)
             await self._prove([each for each in batch if each.phase is Phase.VERIFYING], before)
         else:
             await self._prove([each for each in batch if each.phase is Phase.VERIFYING], None)
-        await self._back([each for each in batch if each.phase in (Phase.ROLLING_BACK, Phase.RELOADING_OLD)])
+        await self._roll_back(
+            [each for each in batch if each.phase in (Phase.ROLLING_BACK, Phase.RELOADING_OLD)]
+        )
 
-    async def _tell(self, live: Sequence[Member]) -> UnitState | None:
-        """Tell once of all. Returns the state of the unit before that."""
+    async def _reload(self, live: Sequence[BatchedDelivery]) -> UnitState | None:
+        """Reload once for all of them. Returns the state of the unit before that."""
         first = live[0]
-        before = await self._units.show(self._name) if first.tells else None
-        if first.tells == "restart":
+        before = await self._units.show(self._name) if first.unit_action else None
+        if first.unit_action == "restart":
             await self._wait_for_restart(live, before)
         attempt = Attempt(
             at=time.monotonic(),
@@ -181,41 +187,40 @@ class Turns:
             invocation="" if before is None else before.invocation,
             restarts=0 if before is None else before.restarts,
         )
-        for member in live:
-            await member.begin_turn(attempt)
-        told, seconds = Told(outcome=Outcome.DONE), 0.0
+        for each in live:
+            await each.begin_turn(attempt)
         if first.phase is Phase.RELOADING:
             began = time.monotonic()
-            told = await first.tell()
+            result = await first.reload()
             seconds = time.monotonic() - began
             self._last_reload = asyncio.get_running_loop().time()
-            for member in live:
-                await member.told(told, seconds)
+            for each in live:
+                await each.after_reload(result, seconds)
         return before
 
-    async def _wait_for_restart(self, live: Sequence[Member], before: UnitState | None) -> None:
-        """Restarts of a unit stay below its start limit: beyond it, systemd leaves the unit dead."""
+    async def _wait_for_restart(self, live: Sequence[BatchedDelivery], before: UnitState | None) -> None:
+        """Wait until a restart stays below the unit's start limit, beyond which systemd does not start it."""
         now = time.monotonic()
         wait = 0.0 if before is None else restart_allowed_at(before.start_limit, self._restarts, now) - now
         if wait > 0:
-            for member in live:
-                await member.throttled(wait)
+            for each in live:
+                await each.report_restart_delay(wait)
             await asyncio.sleep(wait)
         self._restarts = [*self._restarts[-_RESTARTS_KEPT:], time.monotonic()]
 
-    async def _prove(self, live: Sequence[Member], before: UnitState | None) -> None:
+    async def _prove(self, live: Sequence[BatchedDelivery], before: UnitState | None) -> None:
         began = time.monotonic()
-        proofs = await asyncio.gather(*(member.prove(before) for member in live))
+        proofs = await asyncio.gather(*(each.prove(before) for each in live))
         failed = [each for each in proofs if each.outcome is not Outcome.DONE]
-        for member in live:
-            await member.proven(failed[0] if failed else proofs[0], time.monotonic() - began)
+        for each in live:
+            await each.after_proof(failed[0] if failed else proofs[0], time.monotonic() - began)
 
-    async def _back(self, batch: Sequence[Member]) -> None:
-        for member in batch:
-            if member.phase is Phase.ROLLING_BACK:
-                await member.go_back()
-        owed = [member for member in batch if member.phase is Phase.RELOADING_OLD]
-        if owed:
-            told = await owed[0].tell(revive=True)
-            for member in owed:
-                await member.told_old(told)
+    async def _roll_back(self, batch: Sequence[BatchedDelivery]) -> None:
+        for each in batch:
+            if each.phase is Phase.ROLLING_BACK:
+                await each.roll_back()
+        swapped_back = [each for each in batch if each.phase is Phase.RELOADING_OLD]
+        if swapped_back:
+            result = await swapped_back[0].reload(revive=True)
+            for each in swapped_back:
+                await each.after_rollback_reload(result)

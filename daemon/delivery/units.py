@@ -1,7 +1,7 @@
-"""Units of systemd, asked by `systemctl`: its exit code and `show` tell all that a delivery needs.
+"""Reloads, restarts and starts units of systemd, and shows their state, by the program `systemctl`.
 
-A reload that is asked for while one is running is merged into it, although that one may have read the old
-files. So nothing is asked for while the unit has a job.
+systemd merges a reload into one that is running already, which may have read the old files. So nothing is
+requested while the unit has a job.
 """
 
 import asyncio
@@ -33,26 +33,25 @@ _PROPERTIES: Final = (
     "ActiveEnterTimestampMonotonic",
 )
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
-_ASKED_FOR: Final = 5.0
-"""Seconds for an answer of `show`."""
+_SHOW_TIMEOUT: Final = 5.0
 
 _RUNNING: Final = frozenset({"active", "reloading"})
 _CHANGING: Final = frozenset({"activating", "deactivating", "reloading"})
 _STOPPED: Final = frozenset({"inactive", "failed", ""})
-_PAUSE: Final = 0.1
-"""Seconds between two looks at a unit with a job; systemd tells the end of its jobs over D-Bus alone."""
+_POLL_INTERVAL: Final = 0.1
+"""Seconds between two calls of `show` for a unit with a job; systemd announces its end over D-Bus alone."""
 
-_NOT_THERE: Final = frozenset({"not-found", "masked", "bad-setting", "error"})
+_UNUSABLE: Final = frozenset({"not-found", "masked", "bad-setting", "error"})
 _DENIED: Final = ("authentication required", "Access denied", "Permission denied")
 _HOW_TO_ALLOW: Final = "syncret export polkit prints the rule that allows it"
 _REFUSED: Final = re.compile(r"^Failed to \S+ \S+: .*", re.MULTILINE)
-"""What systemctl says of a request that systemd did not take; of one that failed, it says `Job for ...`."""
-_AWAY: Final = ("Failed to connect to bus", "not been booted with systemd", "Transport endpoint")
+"""What systemctl prints if systemd did not accept the request; if a job fails, it prints `Job for ...`."""
+_NO_SYSTEMD: Final = ("Failed to connect to bus", "not been booted with systemd", "Transport endpoint")
 _SCALES: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 class UnitState(Struct, frozen=True, kw_only=True):
-    """What systemd says about a unit."""
+    """The properties of a unit that `systemctl show` prints."""
 
     load: str = ""
     active: str = ""
@@ -62,23 +61,23 @@ class UnitState(Struct, frozen=True, kw_only=True):
     reload_result: str = ""
     invocation: str = ""
     started: float = 0.0
-    """When it began to run, in seconds of the monotonic clock."""
+    """When it became active, in seconds of the monotonic clock."""
     restarts: int = 0
     start_limit: StartLimit = StartLimit(0, 0)
 
     @property
     def is_there(self) -> bool:
         """Whether there is such a unit, and it may be used."""
-        return self.load not in _NOT_THERE
+        return self.load not in _UNUSABLE
 
     @property
     def runs(self) -> bool:
-        """Whether somebody is there to be told."""
+        """Whether it runs, so that it can be reloaded."""
         return self.active in _RUNNING
 
     @property
     def is_busy(self) -> bool:
-        """Whether something that somebody else asked for is under way: wait for its end."""
+        """Whether a job that another process requested is under way: wait for its end."""
         return self.job not in ("", "0") or self.active in _CHANGING
 
     def is_healthy_after(self, before: "UnitState", action: Action) -> bool:
@@ -94,35 +93,35 @@ class UnitState(Struct, frozen=True, kw_only=True):
         )
 
 
-class Told(Struct, frozen=True, kw_only=True):
-    """What became of a request."""
+class ActionResult(Struct, frozen=True, kw_only=True):
+    """How a check, a reload or a proof ended."""
 
     outcome: Outcome
     message: str = ""
 
 
 class Units(Protocol):
-    """What a delivery asks of systemd."""
+    """The requests that a delivery makes to systemd."""
 
     async def show(self, unit: str) -> UnitState | None:
         """The state of a unit; None if systemd does not answer."""
         ...
 
-    async def tell(
+    async def reload(
         self,
         unit: str,
         action: Action,
         *,
         timeout: float,  # noqa: ASYNC109  # of systemctl
         revive: bool = False,
-    ) -> Told:
-        """Reload or restart a unit that runs, once it has no job of others, and wait for the end.
+    ) -> ActionResult:
+        """Reload or restart a unit that runs, once no other job of it is under way, and wait for the end.
 
-        `revive`: one that has failed is started.
+        `revive`: start it if it has failed.
         """
         ...
 
-    async def start(self, unit: str, *, timeout: float) -> Told:  # noqa: ASYNC109  # as above
+    async def start(self, unit: str, *, timeout: float) -> ActionResult:  # noqa: ASYNC109  # as above
         """Start a oneshot unit, and wait for its end."""
         ...
 
@@ -136,38 +135,40 @@ class SystemctlUnits:
     async def show(self, unit: str) -> UnitState | None:
         """As the protocol says."""
         names = [f"--property={name}" for name in _PROPERTIES]
-        result = await self._run(["show", *names, "--", unit], _ASKED_FOR)
+        result = await self._run(["show", *names, "--", unit], _SHOW_TIMEOUT)
         if not result.succeeded:
             return None
         lines = (line.partition("=") for line in result.output.splitlines())
         return _state({name: value for name, _, value in lines})
 
-    async def tell(
+    async def reload(
         self,
         unit: str,
         action: Action,
         *,
         timeout: float,  # noqa: ASYNC109  # as the protocol
         revive: bool = False,
-    ) -> Told:
+    ) -> ActionResult:
         """As the protocol says."""
         state = await self._idle(unit, timeout)
         if state is not None and state.is_busy and state.active not in _STOPPED:
-            return Told(outcome=Outcome.NOT_ASKED, message=f"{unit} is busy with what others asked for")
+            return ActionResult(
+                outcome=Outcome.NOT_ASKED, message=f"{unit} has a job that another process requested"
+            )
         if state is None:
-            return Told(outcome=Outcome.NOT_ASKED, message="systemd does not answer")
+            return ActionResult(outcome=Outcome.NOT_ASKED, message="systemd does not answer")
         if not state.is_there:
-            return Told(outcome=Outcome.NOT_THERE, message=f"{unit} is {state.load}")
+            return ActionResult(outcome=Outcome.NOT_THERE, message=f"{unit} is {state.load}")
         if revive and state.active == "failed":
-            return await self._asked("restart", unit, timeout)
+            return await self._request("restart", unit, timeout)
         if not state.runs:
-            return Told(outcome=Outcome.NOT_RUNNING, message=f"{unit} is {state.active}")
-        return await self._asked(_VERBS[action], unit, timeout)
+            return ActionResult(outcome=Outcome.NOT_RUNNING, message=f"{unit} is {state.active}")
+        return await self._request(_VERBS[action], unit, timeout)
 
     async def _idle(self, unit: str, seconds: float) -> UnitState | None:
-        """The state once nobody else's job is under way; as it is, if that takes too long.
+        """The state once no other job is under way, or after `seconds` as it is then.
 
-        A unit that is not active, with a start job that waits, reads the files when it starts.
+        A unit that is not active and has a start job is not waited for: it reads the files when it starts.
         """
         end = asyncio.get_running_loop().time() + seconds
         state = await self.show(unit)
@@ -177,28 +178,29 @@ class SystemctlUnits:
             and state.active not in _STOPPED
             and asyncio.get_running_loop().time() < end
         ):
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_POLL_INTERVAL)
             state = await self.show(unit)
         return state
 
-    async def start(self, unit: str, *, timeout: float) -> Told:  # noqa: ASYNC109
+    async def start(self, unit: str, *, timeout: float) -> ActionResult:  # noqa: ASYNC109
         """As the protocol says."""
-        return await self._asked("start", unit, timeout)
+        return await self._request("start", unit, timeout)
 
-    async def _asked(self, verb: str, unit: str, seconds: float) -> Told:
-        """Ask systemd itself; where that is not allowed, the helper that root may have enabled."""
+    async def _request(self, verb: str, unit: str, seconds: float) -> ActionResult:
+        """Run systemctl; where that is denied, use the helper of the unit, if an administrator enabled it."""
         result = await self._run([verb, "--", unit], seconds)
-        if _is_denied(result) and await self._helps(verb, unit):
+        if _is_denied(result) and await self._has_helper(verb, unit):
             result = await helper.ask(unit, seconds)
-        return _told(unit, result)
+        return _action_result(unit, result)
 
-    async def _helps(self, verb: str, unit: str) -> bool:
+    async def _has_helper(self, verb: str, unit: str) -> bool:
+        """Whether a helper waits for requests that carries out this verb."""
         name = helper.instance(unit)
         waiting = await self.show(f"{name}.path")
         if waiting is None or waiting.active != "active":
             return False
         shown = ["show", "--value", "--property=Environment", "--", f"{name}.service"]
-        does = (await self._run(shown, _ASKED_FOR)).output.strip().rpartition("VERB=")[2]
+        does = (await self._run(shown, _SHOW_TIMEOUT)).output.strip().rpartition("VERB=")[2]
         return verb == does or (verb == "try-restart" and does == "restart")
 
     async def _run(self, arguments: Sequence[str], seconds: float) -> CommandResult:
@@ -210,17 +212,19 @@ def _is_denied(result: CommandResult) -> bool:
     return not result.succeeded and any(each in result.output for each in _DENIED)
 
 
-def _told(unit: str, result: CommandResult) -> Told:
+def _action_result(unit: str, result: CommandResult) -> ActionResult:
     if result.succeeded:
-        return Told(outcome=Outcome.DONE)
+        return ActionResult(outcome=Outcome.DONE)
     if _is_denied(result):
-        return Told(outcome=Outcome.NOT_ASKED, message=f"not allowed to tell {unit} ({_HOW_TO_ALLOW})")
-    if any(each in result.output for each in _AWAY) or (result.code is None and not result.output):
-        return Told(outcome=Outcome.NOT_ASKED, message=result.problem or "systemd does not answer")
+        return ActionResult(
+            outcome=Outcome.NOT_ASKED, message=f"not allowed to manage {unit} ({_HOW_TO_ALLOW})"
+        )
+    if any(each in result.output for each in _NO_SYSTEMD) or (result.code is None and not result.output):
+        return ActionResult(outcome=Outcome.NOT_ASKED, message=result.problem or "systemd does not answer")
     refused = _REFUSED.search(result.output)
     if refused is not None:
-        return Told(outcome=Outcome.NOT_ASKED, message=refused[0])
-    return Told(outcome=Outcome.FAILED, message=result.problem or result.output)
+        return ActionResult(outcome=Outcome.NOT_ASKED, message=refused[0])
+    return ActionResult(outcome=Outcome.FAILED, message=result.problem or result.output)
 
 
 def _state(properties: Mapping[str, str]) -> UnitState:
@@ -243,7 +247,7 @@ def _state(properties: Mapping[str, str]) -> UnitState:
 
 
 def seconds(text: str) -> float:
-    """A span of time as systemd prints it: `1min 30s`, `10s`, `infinity`; 0 for what is none."""
+    """The seconds of a time span as systemd prints it: `1min 30s`, `10s`, `infinity`; 0 if not valid."""
     total = 0.0
     for part in text.split():
         number = part.rstrip("abcdefghijklmnopqrstuvwxyz")
@@ -256,7 +260,7 @@ def seconds(text: str) -> float:
 
 
 def boot_id() -> str:
-    """Which boot this is; empty where that is hidden, as ProcSubset=pid of the shipped unit does."""
+    """The ID of this boot; empty where it is hidden, as by ProcSubset=pid in the shipped unit."""
     try:
         return _BOOT.read_text().strip()
     except OSError:

@@ -5,7 +5,7 @@ import pwd
 
 
 def user_id(name: str) -> int | None:
-    """The ID of a user; None where nothing is asked for. Raises KeyError if there is none of that name."""
+    """The ID of a user; None for an empty name. Raises KeyError if there is no such user."""
     return _number(name) if name.isdecimal() or not name else pwd.getpwnam(name).pw_uid
 
 

@@ -1,4 +1,4 @@
-"""Where a file or folder is mounted besides its own path, in this process and in those that it can see."""
+"""Finds where a file or folder is mounted besides its own path, in this and in other visible processes."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -10,7 +10,7 @@ _PROCESSES: Final = Path("/proc")
 _MOST_PROCESSES: Final = 4096
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 _DELETED: Final = "//deleted"
-"""What the kernel adds to the root of a mount that has no name any more."""
+"""Suffix that the kernel adds to the root of a mount whose folder was removed."""
 _FIELDS: Final = 5
 
 
@@ -19,22 +19,22 @@ class Mount(NamedTuple):
 
     device: str
     root: str
-    """What of its file system is mounted."""
+    """The path within its file system that is mounted."""
     point: str
 
 
 class Elsewhere(NamedTuple):
-    """Another place that something is mounted at; `process` has it there, empty: this one has, too."""
+    """Another mount point; `process` is the one that has it, empty if this process has it, too."""
 
     point: str
     process: str = ""
 
 
 def mounted_elsewhere(path: str, *beside: str) -> list[Elsewhere]:
-    """Where the path, or something below it, is mounted. Blocking.
+    """Where the path, or a path below it, is mounted. Blocking.
 
-    A mount keeps to its folder, whatever becomes of the name: `beside` are the names that a folder which was
-    at the path may have now.
+    A mount keeps its folder when that is renamed: `beside` are the names that a folder which was at the path
+    may have now.
     """
     tables = _tables()
     own = parse(next(tables)[1])
@@ -65,7 +65,7 @@ def _plain(text: str) -> str:
 
 
 def _tables() -> Iterator[tuple[str, str]]:
-    """The mounts of this process, then those of others, with what each is called; equal ones once."""
+    """The mount tables of this process and of others, with the names of these; equal tables once."""
     own = (_PROCESSES / "self/mountinfo").read_text(errors="surrogateescape")
     seen = {hash(own)}
     yield "", own
@@ -82,7 +82,7 @@ def _tables() -> Iterator[tuple[str, str]]:
 
 
 def _holding(path: str, mounts: Collection[Mount]) -> Mount | None:
-    """The mount that the path is on: what is mounted at the path itself hides it."""
+    """The mount that holds the path, without what is mounted at the path itself."""
     over = [each for each in mounts if each.point == "/" or path.startswith(f"{each.point}/")]
     longest = max((len(each.point) for each in over), default=0)
     return next((each for each in reversed(over) if len(each.point) == longest), None)

@@ -1,6 +1,6 @@
-"""System calls that Python lacks: renames with a condition, when something was made, where mounts are.
+"""System calls that Python lacks: conditional renames, birth times, mount points.
 
-Also how files and folders are opened, and what tells one from all others.
+Also the flags that open files and folders, and their identities.
 """
 
 import ctypes
@@ -54,15 +54,14 @@ FolderIdentity: TypeAlias = tuple[int, int, int]
 
 
 def identity_of(status: os.stat_result) -> tuple[int, int]:
-    """What tells one file or folder from all others."""
+    """The identity of a file or folder: device and inode."""
     return status.st_dev, status.st_ino
 
 
 def folder_identity(path: str, status: os.stat_result | None = None) -> FolderIdentity:
-    """The identity of what is at a path, links followed. Raises OSError. `status` spares a call if known.
+    """The identity of what is at a path, links followed. Raises OSError. `status` saves a call if known.
 
-    File systems give the inode number of a removed folder to the next one that is made, often at once: only
-    the birth time tells the two apart.
+    File systems often give the inode number of a removed folder to the next one: only the birth time differs.
     """
     status = status or Path(path).stat()
     return status.st_dev, status.st_ino, _birth_time(path)
@@ -104,7 +103,7 @@ def exchange(folder: int, one: str, other: str) -> bool:
 
 
 def rename_new(folder: int, name: str, new: str) -> bool:
-    """Give a name that nothing has; False where the kernel or the file system cannot see to that.
+    """Rename to a name that must not exist; False where the kernel or the file system cannot ensure that.
 
     Raises FileExistsError.
     """
@@ -141,7 +140,7 @@ def _renamed(folder: int, one: str, other: str, flag: int) -> bool:
 
 
 def linked(old: int, new: int, name: str) -> bool:
-    """Give a file of one folder the same name in another; False where it must be written again."""
+    """Hard link a file of one folder under its name in another; False where it must be written again."""
     try:
         os.link(name, name, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
     except OSError:  # no links here, or too many

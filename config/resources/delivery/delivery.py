@@ -33,7 +33,7 @@ class DeliverySource(Model):
     prefix: Annotated[str, Meta(extra={"pattern": r"^[-._a-zA-Z0-9]*$"}, max_length=64)] = ""
     """What is put before each name of a file, which keeps the keys of several sources apart. Example: db-"""
     optional: bool = False
-    """Whether the source may be missing: it is then as if it had no keys."""
+    """Whether the source may be missing; it then has no keys."""
 
 
 class Debounce(Model):
@@ -59,9 +59,9 @@ class DeliverySpec(Model):
     to: Annotated[tuple[DeliveryTarget, ...], Meta(min_length=1, max_length=16)]
     """The places that the set goes to, in this order. Example: [{directory: {path: /srv/syncret/tls}}]"""
     check: DeliveryCheck | None = None
-    """What has to agree with a new set before it goes live; absent: nothing is asked."""
+    """The check that has to succeed before a new set goes live; absent: there is none."""
     reload: DeliveryReload | None = None
-    """How whoever uses the files is told; absent: nobody is."""
+    """How the program that uses the files is made to read them again; absent: it is not."""
     healthy: DeliveryHealth | None = None
     """How it is proven that the new set works; absent: a reload that did not fail is enough."""
     on_failure: Literal["rollback", "keep"] = "rollback"
@@ -71,7 +71,7 @@ class DeliverySpec(Model):
     debounce: Debounce = msgspec.field(default_factory=Debounce)
     """How long changes are collected before they are delivered together."""
     min_interval: Span = "10s"
-    """How long after a reload the next one waits, up to 24h; a roll-back does not. Example: 1m"""
+    """How long after a reload the next one waits, up to 24h; a rollback does not. Example: 1m"""
     keep_old: Span = "10s"
     """How long the previous set stays for programs that have opened it, 1s to 10m. Example: 1m"""
     max_stale: Span = ""

@@ -1,4 +1,4 @@
-"""Addresses on this host: those of the loopback, and socket files. Nothing else is told or asked."""
+"""Addresses on this host, the only ones that reload and healthy may use: the loopback and socket files."""
 
 from ipaddress import ip_address
 from typing import Final

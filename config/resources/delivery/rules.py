@@ -1,6 +1,6 @@
 """The rules of a Delivery beyond types: where it may deliver to, what may be combined, and how long.
 
-What only the host can tell (who owns a folder, whether a mode is enough) is checked when it is delivered.
+What only the host knows (the owner of a folder, whether a mode is enough) is checked when it is delivered.
 """
 
 import posixpath
@@ -48,14 +48,14 @@ def check(delivery: Delivery, _catalog: Catalog) -> Iterator[Problem]:
 
 
 def commands_of(spec: DeliverySpec) -> list[str]:
-    """The fields by which something is run or told, or units are given what they ask for."""
+    """The fields that run or reload something, or give credentials to units."""
     steps = {"spec.check": spec.check, "spec.reload": spec.reload, "spec.healthy": spec.healthy}
     asked = [f"spec.to[{number}].socket" for number, to in enumerate(spec.to) if to.socket is not None]
     return [path for path, step in steps.items() if step is not None] + asked
 
 
 def places_of(spec: DeliverySpec) -> list[Place]:
-    """Every path that is written to, as it is written down."""
+    """Every path that is written to, as in the manifest."""
     places: list[Place] = []
     for number, target in enumerate(spec.to):
         at = f"spec.to[{number}]"
@@ -206,7 +206,7 @@ def _steps(spec: DeliverySpec) -> Iterator[Problem]:
 
 
 def _addresses(spec: DeliverySpec) -> Iterator[Problem]:
-    """Only servers of this host are told and asked."""
+    """Problems of addresses that are not those of a server on this host."""
     urls = {
         "spec.reload.http.url": None if spec.reload is None else spec.reload.http,
         "spec.healthy.http.url": None if spec.healthy is None else spec.healthy.http,

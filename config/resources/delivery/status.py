@@ -75,7 +75,7 @@ class TargetStatus(Model):
     type: str = ""
     """The kind of target. Example: directory"""
     fingerprint: str = ""
-    """Of a sealed credential, by which it is noticed that somebody changed the file.
+    """Fingerprint of a sealed credential, by which changes of the file are noticed.
     Example: '131074:142:1767225600000000000:0:0:600'"""
     live: bool = False
     """Whether the set that is live as a whole is live there."""
@@ -84,7 +84,7 @@ class TargetStatus(Model):
 
 
 class DeliveryAttempt(Model):
-    """How far a delivery is that has been begun: by this a start after a crash goes on.
+    """Progress of a delivery that is under way, from which it continues after a crash.
 
     Example: {done: 1}
     """
@@ -92,17 +92,17 @@ class DeliveryAttempt(Model):
     places: tuple[str, ...] = ()
     """The paths that it goes to, in order. Example: [/srv/syncret/tls]"""
     done: int = 0
-    """How many of them have it; on the way back, how many still have. Example: 1"""
+    """How many of them have the set; during a rollback, how many still have it. Example: 1"""
     staged: tuple[str, ...] = ()
     """Device and inode of what is staged for each, which a swap keeps. Example: ['2049:1234']"""
     asked_at: float = 0
-    """When the reload was asked for, in seconds since the boot. Example: 1234.5"""
+    """When the reload was requested, in seconds since the boot. Example: 1234.5"""
     boot: str = ""
-    """The boot in which that was. Example: 0b1e6f4a-8a0e-4f0c-9f0e-5a1f2e3d4c5b"""
+    """ID of the boot in which that was. Example: 0b1e6f4a-8a0e-4f0c-9f0e-5a1f2e3d4c5b"""
     invocation: str = ""
-    """What systemd called the life of the unit then. Example: 9f0e5a1f2e3d4c5b0b1e6f4a8a0e4f0c"""
+    """InvocationID of the unit at that time. Example: 9f0e5a1f2e3d4c5b0b1e6f4a8a0e4f0c"""
     restarts: int = 0
-    """How often the unit had restarted by itself then. Example: 1"""
+    """How often the unit had restarted by itself until then. Example: 1"""
     cause: str = ""
     """Why the set that is rolled back failed. Example: Unhealthy"""
 
@@ -140,7 +140,7 @@ class DeliveryStatus(Model):
     rejected: Nullable[RejectedSet] = None
     """The set that failed. Example: {reason: CheckFailed}"""
     attempt: Nullable[DeliveryAttempt] = None
-    """How far the delivery is that has been begun. Example: {done: 1}"""
+    """Progress of the delivery that is under way. Example: {done: 1}"""
     observed_generation: int = 0
     """The version of the spec that was delivered last, or failed. Example: 2"""
     last_check: Nullable[StepResult] = None

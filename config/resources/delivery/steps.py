@@ -18,7 +18,7 @@ from syncret.config.resources.delivery.texts import (
 
 
 class DeliveryCheck(Model):
-    """What has to agree with a new set before it goes live.
+    """A check that has to succeed before a new set goes live.
 
     Example: {unit: nginx-check.service}
     """
@@ -77,7 +77,7 @@ class DeliveryRequest(Model):
 
 
 class DeliveryReload(Model):
-    """How whoever uses the files is told that they are new.
+    """How the program that uses the files is made to read them again.
 
     Example: {unit: nginx.service}
     """
@@ -88,7 +88,7 @@ class DeliveryReload(Model):
     """Unit that is reloaded or restarted if it runs; one that does not run is never started.
     Example: nginx.service"""
     action: Literal["reload", "restart", "reload-or-restart"] = "reload"
-    """What is asked for; a program that reads variables or credentials reads them again only at a restart.
+    """What is requested; a program that reads variables or credentials reads them again only at a restart.
     Example: restart"""
     signal: DeliverySignal | None = None
     """A signal to a process."""

@@ -1,4 +1,4 @@
-"""The places that a Delivery puts a set of files to."""
+"""The targets to which a Delivery writes a set of files."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -28,7 +28,7 @@ class DirectoryTarget(Model):
     mode: Mode = "0400"
     """Permissions of each file, in octal. Example: '0440'"""
     directory_mode: Mode = ""
-    """Permissions of the folder; by default 0700, and whoever may read a file may enter. Example: '0750'"""
+    """Permissions of the folder; by default 0700, and users who may read a file may enter. Example: '0750'"""
     owner: Account = ""
     """User that the files belong to, by name or number; any but the daemon's needs the root profile.
     Example: nginx"""

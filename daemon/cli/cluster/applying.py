@@ -1,4 +1,4 @@
-"""What applying the documents of files would do to a cluster, before any controller acts on them."""
+"""Applies documents to a cluster as a dry run: what the API server would do, before any controller acts."""
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -39,10 +39,10 @@ class Applied(NamedTuple):
     ref: ObjectRef
     place: str
     action: Literal["create", "update", "unchanged", "refused", "unknown"]
-    """`unknown`: whether it exists may not be read."""
+    """`unknown`: there is no right to read whether it exists."""
     message: str = ""
     tried: bool = True
-    """Whether the API server was asked; otherwise rules of ours stand in for it."""
+    """Whether the API server was asked; otherwise the rules of syncret were applied."""
 
     def as_document(self) -> Document:
         """As JSON shows it."""
@@ -68,7 +68,7 @@ class Applier:
         """Live objects that would be different."""
 
     async def apply(self, loaded: Iterable[LoadedDocument]) -> tuple[list[Applied], list[Broken]]:
-        """Each document in its turn; what other tools apply is passed over. Raises HomeError."""
+        """Apply each document in order, except those of other tools. Raises HomeError."""
         applied: list[Applied] = []
         broken: list[Broken] = []
         ours = [(each, self._placed(each, broken)) for each in loaded]
@@ -129,7 +129,7 @@ class Applier:
         return Applied(ref, place, "update")
 
     async def _by_our_rules(self, document: Document, place: str, *, exists: bool = False) -> Applied:
-        """What becomes of a document that may not be tried on the server, or whose namespace is new."""
+        """Apply a document by the rules of syncret: its dry run is not allowed, or its namespace is new."""
         ref = ref_of(document)
         standing, may_read = None, True
         try:
@@ -214,9 +214,9 @@ class Neighbours:
         with suppress(StorageUnavailable):  # the right that is missing is noted
             await self._home.get(ref)
 
-    async def _look_for(self, anyone: ObjectRef, labels: str = "") -> None:
+    async def _look_for(self, any_object: ObjectRef, labels: str = "") -> None:
         with suppress(StorageUnavailable):  # as above
-            await self._home.look_for(anyone.group_kind, anyone.namespace, labels)
+            await self._home.look_for(any_object.group_kind, any_object.namespace, labels)
 
 
 def _head_problems(document: Document) -> Iterator[Problem]:
@@ -233,7 +233,7 @@ _OF_SERVER = ("resourceVersion", "generation", "managedFields", "uid", "creation
 
 
 def _content(document: Document) -> Document:
-    """What a person says of an object."""
+    """The document without what the API server adds."""
     metadata = {name: value for name, value in document["metadata"].items() if name not in _OF_SERVER}
     rest = {
         name: value for name, value in document.items() if name not in {"status", "metadata", "apiVersion"}

@@ -1,4 +1,4 @@
-"""Runs a command against the cluster of a kubeconfig; what keeps it from its work becomes an exit code."""
+"""Runs a command against the cluster of a kubeconfig, and turns errors into exit codes."""
 
 import asyncio
 import os
@@ -66,7 +66,7 @@ async def found(cluster: UserCluster, ref: ObjectRef) -> StoredObject:
 
 
 def warnings(messages: Iterable[str]) -> list[Answer]:
-    """What may not be read, and the like, as the documents of commands list problems."""
+    """Messages, such as missing rights, as problems in the documents of commands."""
     return [
         {"file": "API server", "line": 0, "path": "", "message": each, "hint": "", "severity": "warning"}
         for each in messages

@@ -57,13 +57,13 @@ async def _explained(cluster: UserCluster, settings: Settings, stored: StoredObj
 def _answer(stored: StoredObject, settings: Settings, events: Sequence[ClusterEvent]) -> Answer:
     error = last_error(stored, events)
     try:
-        told = explain(stored.document, _known(stored, settings, events, error))
+        explanation = explain(stored.document, _known(stored, settings, events, error))
     except msgspec.ValidationError as malformed:
         return _malformed(stored, str(malformed))
     attempt = _attempt(stored, error, settings)
     if attempt is not None:
-        told = msgspec.structs.replace(told, next=attempt)
-    answer: Answer = msgspec.to_builtins(told)
+        explanation = msgspec.structs.replace(explanation, next=attempt)
+    answer: Answer = msgspec.to_builtins(explanation)
     return answer
 
 
@@ -83,7 +83,7 @@ def _known(
 
 
 def _attempt(stored: StoredObject, error: LastError | None, settings: Settings) -> Attempt | None:
-    """What is next, where only the process knows when; None where the API tells."""
+    """What happens next, if only the daemon knows when; None if the API shows it."""
     if stored.document["metadata"].get("deletionTimestamp"):
         return None
     if role_of(stored.ref.group_kind) == "store":
@@ -99,7 +99,7 @@ def _attempt(stored: StoredObject, error: LastError | None, settings: Settings) 
 
 
 def _malformed(stored: StoredObject, problem: str) -> Answer:
-    """What can be said of an object that was stored before its CRD refused it."""
+    """The explanation of an object that was stored before its CRD refused it."""
     _, kind, namespace, name = stored.ref
     return {
         "kind": kind,

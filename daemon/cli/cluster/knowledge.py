@@ -1,4 +1,4 @@
-"""What the API tells of an object without its controller: its last failure, and when it is due."""
+"""Finds the last failure of an object and when it is due, from the API server alone."""
 
 from collections.abc import Sequence
 
@@ -44,8 +44,8 @@ def last_error(stored: StoredObject, events: Sequence[ClusterEvent]) -> LastErro
     event = next((each for each in events if each.warning and each.seconds >= since - 1), None)
     if event is None:
         return LastError(since, message)
-    told, hint = _with_remedy(message, event.message)
-    return LastError(max(since, event.seconds), told, hint)
+    cause, hint = _with_remedy(message, event.message)
+    return LastError(max(since, event.seconds), cause, hint)
 
 
 def _with_remedy(condition: str, event: str) -> tuple[str, str]:
@@ -58,7 +58,7 @@ def _with_remedy(condition: str, event: str) -> tuple[str, str]:
 
 
 def failures(events: Sequence[ClusterEvent]) -> int:
-    """How often the newest warning was told."""
+    """How often the newest warning was reported."""
     return next((each.count for each in events if each.warning), 1)
 
 

@@ -41,14 +41,14 @@ FOR_HOSTS: Final = {"output_dir": "--output-dir", "state": "--state", "allow_emp
 
 @dataclass(kw_only=True, repr=False)
 class ClusterPlan:
-    """What would become of a cluster."""
+    """What a plan would change in a cluster."""
 
     result: SyncResult = field(default_factory=SyncResult)
     """Of the runs that follow."""
     applied: Sequence[Applied] = ()
     broken: Sequence[Broken] = ()
     unknown: dict[ObjectRef, str] = field(default_factory=dict[ObjectRef, str])
-    """Objects of which only the daemon could tell more, and why."""
+    """Objects whose outcome only the daemon could know, and why."""
     kept: dict[ObjectRef, list[str]] = field(default_factory=dict[ObjectRef, list[str]])
     """The keys that stay as they are, of each target."""
     calls: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
@@ -64,7 +64,7 @@ class _Recorder(PassRecorder):
         self.calls: Counter[tuple[str, str]] = Counter()
 
     def called(self, call: Call) -> None:
-        if call.operation not in {"push", "delete"}:  # these are told, not made
+        if call.operation not in {"push", "delete"}:  # a plan reports these without making them
             self.calls[str(call.store), call.operation] += 1
 
 

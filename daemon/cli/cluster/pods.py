@@ -1,4 +1,4 @@
-"""The Pods in which a controller of ours runs, and the command that asks the one that is active."""
+"""Finds the Pods of syncret's controller, and the command that asks the active one."""
 
 from typing import Final
 
@@ -9,12 +9,12 @@ from syncret.daemon.homes.contract import StoredObject
 from syncret.daemon.homes.kubernetes.user import NotAllowed, UserCluster
 
 LABELS: Final = "app.kubernetes.io/name in (syncret, external-secrets)"
-"""Of Pods that `syncret export manifests`, the chart and who takes an installation of ESO over make."""
+"""Labels of Pods of `syncret export manifests`, the chart, or a takeover from ESO."""
 
 _POD: Final = GroupKind("", "Pod")
 _LEASE: Final = GroupKind("coordination.k8s.io", "Lease")
 _PARTS: Final = ("webhook", "certificates")
-"""What a Pod runs that is no controller."""
+"""Arguments of Pods that run no controller."""
 
 
 async def command_for(cluster: UserCluster, settings: Settings, ref: ObjectRef) -> Answer:
@@ -38,7 +38,7 @@ async def _place(cluster: UserCluster, settings: Settings) -> tuple[str, str]:
 
 
 def _container(pod: Document) -> str:
-    """The container of a running Pod in which a controller of ours runs; empty: none."""
+    """The container of a running Pod that runs syncret's controller; empty if none does."""
     if member(pod, "status").get("phase") != "Running":
         return ""
     for container in member(pod, "spec").get("containers") or ():
@@ -49,13 +49,13 @@ def _container(pod: Document) -> str:
 
 
 def _flag(pod: StoredObject) -> str:
-    """What names the container, where kubectl would take another one."""
+    """The flag that names the container, where kubectl would choose another one."""
     name, containers = _container(pod.document), member(pod.document, "spec")["containers"]
     return "" if containers[0]["name"] == name else f" -c {name}"
 
 
 async def _active(cluster: UserCluster, settings: Settings, namespace: str) -> str:
-    """Who holds the Lease of the replicas; empty where that cannot be known."""
+    """The holder of the Lease of the replicas; empty if it is not known."""
     lease = ObjectRef(*_LEASE, namespace, settings.lease_name)
     try:
         stored = await cluster.get(lease)

@@ -27,7 +27,7 @@ CUSTOMARY: Final = "force-sync"
 """What ESO's users annotate objects with: any change of an annotation asks for a sync."""
 
 EVERY: Final = 0.25
-"""Seconds between two looks at an object that is waited for."""
+"""Seconds between two reads of an object that is waited for."""
 
 
 class _Status(msgspec.Struct, frozen=True, rename="camel"):
@@ -40,14 +40,14 @@ class _Object(msgspec.Struct, frozen=True):
 
 
 class _Before(NamedTuple):
-    """How an object stood before it was asked to be refreshed."""
+    """The state of an object before its refresh was requested."""
 
     ref: ObjectRef
     version: str
-    """What it had been synced as: the annotation makes that another one."""
+    """Its synced version, which the annotation changes."""
     error: str
-    told: tuple[float, int]
-    """When its last warning was told, and how often."""
+    warned: tuple[float, int]
+    """When its last warning was reported, and how often."""
 
 
 def refresh(options: Namespace) -> Answer:
@@ -68,8 +68,8 @@ def refresh(options: Namespace) -> Answer:
         times = await _wait(cluster, waited, options.timeout)
         more = f", {len(times)} objects" if kind is not None and kind.child is not None else ""
         newest = max(times, default=None)
-        told = f"refreshed at {newest}{more}" if newest else "refreshed: it has made no object yet"
-        return {**answer, "message": told, "refreshTime": newest}
+        message = f"refreshed at {newest}{more}" if newest else "refreshed: it has made no object yet"
+        return {**answer, "message": message, "refreshTime": newest}
 
     return ask(options, work)
 
@@ -111,10 +111,10 @@ async def _before(cluster: UserCluster, ref: ObjectRef) -> _Before:
     events = (await cluster.events(of=ref)).get(ref, ())
     error = last_error(stored, events)
     version = stored.as_type(_Object).status.synced_resource_version or ""
-    return _Before(ref, version, "" if error is None else error.message, _told(events))
+    return _Before(ref, version, "" if error is None else error.message, _warned(events))
 
 
-def _told(events: Sequence[ClusterEvent]) -> tuple[float, int]:
+def _warned(events: Sequence[ClusterEvent]) -> tuple[float, int]:
     newest = next((each.seconds for each in events if each.warning), 0.0)
     return newest, failures(events)
 
@@ -126,7 +126,7 @@ async def _wait(cluster: UserCluster, waited: Sequence[_Before], longest: float)
         async with asyncio.timeout(longest):
             while left:
                 for before in list(left):
-                    time = await _look(cluster, before)
+                    time = await _refresh_time(cluster, before)
                     if time:
                         times.append(time)
                         left.remove(before)
@@ -136,12 +136,12 @@ async def _wait(cluster: UserCluster, waited: Sequence[_Before], longest: float)
         names = ", ".join(str(each.ref) for each in left)
         still = next((each.error for each in left if each.error), "")
         failing = f"; it was failing before: {still}" if still else ""
-        hint = "the request stands; is a controller running? `syncret explain --kubernetes` tells more"
+        hint = "the request stands; is a controller running? `syncret explain --kubernetes` shows more"
         raise CommandError(f"{names}: not refreshed within {longest:g} s{failing}", hint=hint) from None
     return times
 
 
-async def _look(cluster: UserCluster, before: _Before) -> str:
+async def _refresh_time(cluster: UserCluster, before: _Before) -> str:
     """The refreshTime of a sync since then, or empty. Raises CommandError where one failed."""
     stored = await found(cluster, before.ref)
     status = stored.as_type(_Object).status
@@ -151,6 +151,6 @@ async def _look(cluster: UserCluster, before: _Before) -> str:
         return refreshed
     events = (await cluster.events(of=before.ref)).get(before.ref, ())
     error = last_error(stored, events)
-    if error is not None and (error.message != before.error or _told(events) > before.told):
+    if error is not None and (error.message != before.error or _warned(events) > before.warned):
         raise CommandError(f"{before.ref} failed: {error.message}", hint=error.hint)
     return ""

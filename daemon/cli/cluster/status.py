@@ -86,13 +86,13 @@ def _each(
 ) -> Iterator[ObjectStatus]:
     now = time.time()
     for stored in listed:
-        told = events.get(stored.ref, ())
-        error = last_error(stored, told)
+        of_object = events.get(stored.ref, ())
+        error = last_error(stored, of_object)
         yield object_status(
             stored.ref,
             view_of(stored),
             due=None if error is not None else due(stored, now, spread=settings.spread),
-            failures=0 if error is None else failures(told),
+            failures=0 if error is None else failures(of_object),
             failure=error,
             silence=None,
             manifest=None,

@@ -16,14 +16,14 @@ from syncret.daemon.cache.opening import cache_path
 from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request
 from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK, UNUSABLE
 from syncret.daemon.cli.settings import settings_of
-from syncret.daemon.cli.terminal import cache_told, print_error, print_text
+from syncret.daemon.cli.terminal import cache_line, print_error, print_text
 
 CREDENTIALS: Final = Path("/etc/credstore.encrypted")
 USUAL: Final = "credential:cache-key"
 
 
 def run(options: Namespace) -> int:
-    """Do what is asked for."""
+    """Carry out the action of the command line."""
     actions = {"init": _init, "status": _status, "clear": _clear}
     try:
         return actions[options.action](options)
@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
 
 
 def _init(options: Namespace) -> int:
-    """Make a key where the setting says."""
+    """Make a key at the place that the setting names."""
     kind, _, name = (settings_of(options).cache.key or USUAL).partition(":")
     path = Path(name) if kind == "file" else CREDENTIALS / name
     if path.exists():
@@ -71,7 +71,7 @@ def _write(path: Path) -> None:
 
 
 def _encrypt(path: Path, name: str, *, tpm2: bool) -> None:
-    """Have systemd encrypt a key, which is in no file before. Raises CommandError and OSError."""
+    """Have systemd encrypt a key, which is never in a plain file. Raises CommandError and OSError."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with_key = ("--with-key=host+tpm2",) if tpm2 else ()
     argv = ("systemd-creds", "encrypt", f"--name={name}", *with_key, "-", str(path))
@@ -87,19 +87,19 @@ def _encrypt(path: Path, name: str, *, tpm2: bool) -> None:
 
 
 def _status(options: Namespace) -> int:
-    """Print what the daemon says of its cache; exit 1 if it has none that can be used."""
+    """Print the statistics of the daemon's cache; exit 1 if it has no usable one."""
     cache: Answer | None = request(options, "GET", "/status").get("cache")
     if options.output == "json":
         print_json({} if cache is None else cache)
     elif cache is None:
         print_text(sys.stdout, "the daemon has no cache (setting cache.key)")
     else:
-        print_text(sys.stdout, printable(cache_told(cache)))
+        print_text(sys.stdout, printable(cache_line(cache)))
     return OK if cache is not None and cache["usable"] else FAILED
 
 
 def _clear(options: Namespace) -> int:
-    """Have the daemon forget what it keeps; without one the file goes."""
+    """Have the daemon clear its cache; if none runs, remove the file."""
     try:
         answer = request(options, "POST", "/cache/clear", store=options.store or "")
     except CommandError as refusal:
@@ -111,6 +111,6 @@ def _clear(options: Namespace) -> int:
     if options.output == "json":
         print_json(answer)
     else:
-        told = f"removed the cache, which could not be used: {answer['next']}" if "next" in answer else ""
-        print_text(sys.stdout, told or f"{answer['removed']} values removed")
+        replaced = f"removed the cache, which could not be used: {answer['next']}" if "next" in answer else ""
+        print_text(sys.stdout, replaced or f"{answer['removed']} values removed")
     return OK

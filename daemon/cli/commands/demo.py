@@ -107,7 +107,7 @@ def _demo_folder(name: str | None) -> Generator[Path]:
 
 
 def _copy_samples(folder: Path) -> None:
-    """Copy the sample manifests, unless the folder has manifests: somebody may have changed them."""
+    """Copy the sample manifests, unless the folder has manifests, which the user may have changed."""
     manifests = folder / MANIFESTS
     if manifests.exists():
         return

@@ -50,14 +50,14 @@ def run(options: Namespace) -> int:
         for item in items:
             print_yaml(item)
         for problem in found.problems:
-            told = Problem(
+            located = Problem(
                 path=problem.path,
                 message=problem.message,
                 hint=problem.hint,
                 severity=problem.severity,
                 line=lines.of(f"spec.{problem.path}"),
             )
-            print_problem(sys.stderr, options.file, told)
+            print_problem(sys.stderr, options.file, located)
     if not found.problems:
         return OK
     return INVALID if any(each.stage == "check" for each in found.problems) else FAILED

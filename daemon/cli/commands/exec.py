@@ -27,7 +27,7 @@ _ONLY_ON_CHANGE: Final = ("debounce", "splay", "stop_signal", "stop_timeout")
 
 
 def run(options: Namespace) -> int:
-    """Become the program, which returns only if that is not to be; or supervise it until its end."""
+    """Become the program, which returns only if that fails; or supervise it until its end."""
     inherited = Inherited.now()
     if options.on_change is not None:
         return _supervised(options, inherited)
@@ -43,15 +43,15 @@ def run(options: Namespace) -> int:
         return OK
 
     code = _prepared(prepare)
-    return code or _told(lambda: _become(options.program, environment, inherited))
+    return code or _exit_code(lambda: _become(options.program, environment, inherited))
 
 
 def _prepared(work: Callable[[], int]) -> int:
-    code = run_guarded(lambda: _told(work))
+    code = run_guarded(lambda: _exit_code(work))
     return NOT_STARTED if code == UNUSABLE else code
 
 
-def _told(work: Callable[[], int]) -> int:
+def _exit_code(work: Callable[[], int]) -> int:
     try:
         return work()
     except NotRun as error:

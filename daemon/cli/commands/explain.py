@@ -57,7 +57,7 @@ def run(options: Namespace) -> int:
 
 
 def _answer(options: Namespace) -> Answer:
-    """The document of the daemon, or what the API tells. Raises CommandError."""
+    """The document of the daemon, or that of the API server. Raises CommandError."""
     if options.kubernetes:
         from syncret.daemon.cli.cluster.explain import explanation  # libraries that other clients need not
 
@@ -119,7 +119,7 @@ def _print_keys(answer: Answer) -> None:
 
 
 def _print_cluster(answer: Answer, now: float) -> None:
-    """What only the API tells: events, rights that are missing, and who knows the rest."""
+    """What only the API server has: events, missing rights, and the command for the rest."""
     events: list[Answer] = answer.get("events", [])
     if events:
         sys.stdout.write("\n")

@@ -12,7 +12,12 @@ from syncret.config.text.yaml import to_yaml
 from syncret.daemon.cli.columns import Column, Row, print_table
 from syncret.daemon.cli.exit_codes import FAILED, OK
 from syncret.daemon.cli.migration.definitions import advice
-from syncret.daemon.cli.migration.looking import definitions_in, look, looking, operator_in
+from syncret.daemon.cli.migration.effects import (
+    definitions_in,
+    effects_of_takeover,
+    operator_in,
+    read_only_cluster,
+)
 from syncret.daemon.cli.migration.operator import Part, translated
 from syncret.daemon.cli.migration.report import Migration
 from syncret.daemon.cli.printing import print_json
@@ -38,7 +43,7 @@ def run(options: Namespace) -> int:
 
 def _run(options: Namespace) -> int:
     keep_memory_private()
-    found = asyncio.run(_look(options))
+    found = asyncio.run(_migration(options))
     if options.output == "json":
         print_json(found.as_document(), indent=2)
     else:
@@ -46,11 +51,11 @@ def _run(options: Namespace) -> int:
     return OK if found.is_clean else FAILED
 
 
-async def _look(options: Namespace) -> Migration:
-    """The report, for a daemon with the settings that ESO's own flags are here, and those that are given."""
+async def _migration(options: Namespace) -> Migration:
+    """The report for a daemon with ESO's flags as settings, overridden by those of the command line."""
     registry = Registry()
     settings = settings_of(options, defaults=IN_CLUSTER)
-    async with looking(settings, registry, everywhere=True) as home:
+    async with read_only_cluster(settings, registry, everywhere=True) as home:
         parts, unseen = await operator_in(home, settings.migration.namespace)
         controller = next((each for each in parts if not each.subcommand), None)
         flags = translated(() if controller is None else controller.arguments)
@@ -58,8 +63,8 @@ async def _look(options: Namespace) -> Migration:
         findings, more = await definitions_in(home, registry)
     settings = settings_of(options, defaults=theirs)
     environment: Mapping[str, str] = {} if controller is None else controller.variables
-    async with looking(settings, registry) as home:
-        seen = await look(home, settings, registry, environment)
+    async with read_only_cluster(settings, registry) as home:
+        seen = await effects_of_takeover(home, settings, registry, environment)
     return Migration(seen=seen, parts=parts, translated=flags, findings=findings, unseen=[*unseen, *more])
 
 

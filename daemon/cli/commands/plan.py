@@ -86,12 +86,12 @@ def as_document(result: SyncResult) -> Document:
             for action, store, target in result.pushes
         ],
         "receivers": [{"object": str(ref), **verdict.as_document()} for ref, verdict in result.receivers],
-        "violations": _told(result.violations),
-        "failures": _told(result.failures),
+        "violations": _messages(result.violations),
+        "failures": _messages(result.failures),
     }
 
 
-def _told(messages: Mapping[ObjectRef, str]) -> list[Document]:
+def _messages(messages: Mapping[ObjectRef, str]) -> list[Document]:
     return [{"object": str(ref), "message": message} for ref, message in sorted(messages.items())]
 
 

@@ -146,9 +146,9 @@ def _lint(options: Namespace) -> int:
     problems = module.problems
     if options.output == "json":
         metadata = {"name": module.documents.instance}
-        told = [as_document(each) for each in problems]
+        documents = [as_document(each) for each in problems]
         head = {"apiVersion": API_VERSION, "kind": "ReleaseReport", "metadata": metadata}
-        print_json({**head, "items": [], "problems": told, "secrets": []}, indent=2)
+        print_json({**head, "items": [], "problems": documents, "secrets": []}, indent=2)
     else:
         _print_problems(problems)
     severities = {each.problem.severity for each in problems}

@@ -11,7 +11,7 @@ from syncret.config.visible import printable
 from syncret.daemon.cli.columns import VERDICTS, Column, Row, Verdict, print_table
 from syncret.daemon.cli.daemon_client import Answer, CommandError, print_json, request
 from syncret.daemon.cli.exit_codes import FAILED, OK
-from syncret.daemon.cli.terminal import Style, age, cache_told, print_text, time_until
+from syncret.daemon.cli.terminal import Style, age, cache_line, print_text, time_until
 
 COLUMNS: Final = (
     Column("KIND"),
@@ -129,7 +129,7 @@ def _print(answer: Answer, now: float, options: Namespace) -> None:
         text = f"nothing is written: {answer['observing']}; {held} objects would have something written"
         print_text(sys.stdout, printable(text))
     if answer.get("cache"):
-        print_text(sys.stdout, printable(cache_told(answer["cache"])))
+        print_text(sys.stdout, printable(cache_line(answer["cache"])))
     everything = sorted([*answer["stores"], *answer["objects"]], key=lambda each: _verdict(each).rank)
     if everything:
         sys.stdout.write("\n")
@@ -210,7 +210,7 @@ def _verdict(each: Answer) -> Verdict:
 
 
 def _never(each: Answer, answer: Answer) -> str:
-    """What stands for a time that is not known: the API does not tell when stores and failures are tried."""
+    """The text for an unknown time: the API does not show when stores and failed objects are tried again."""
     unknown = "queue" not in answer and (each["lastFailure"] or each in answer["stores"])
     return "-" if unknown else "on change"
 

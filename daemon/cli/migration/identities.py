@@ -22,7 +22,7 @@ class Lost(Struct, frozen=True):
 
 
 class Identities(Struct, frozen=True):
-    """Who would lose it, and the setting `ownIdentity.receivers` with which nobody does."""
+    """Stores that would lose it, and the setting `ownIdentity.receivers` with which none does."""
 
     lost: Sequence[Lost] = ()
     receivers: Mapping[str, Sequence[str | OwnReceiver]] = {}

@@ -1,4 +1,4 @@
-"""ESO's own Deployments: which they are, and what their arguments are as settings of ours."""
+"""Finds ESO's Deployments, and translates their arguments to settings of the daemon."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _PARTS: Final = ("external-secrets", "external-secrets-webhook", "external-secre
 LABELLED: Final = LabelSelector(
     match_expressions=(LabelRequirement(key=_NAME, operator="In", values=_PARTS),)
 )
-"""What its chart puts on its Deployments."""
+"""The labels that its chart puts on its Deployments."""
 
 _NAMESPACE: Final = "--namespace"
 _SUBCOMMANDS: Final = ("webhook", "certcontroller")
@@ -72,17 +72,17 @@ def _is_operator(container: Document) -> bool:
 
 
 class Translated(Struct, frozen=True, kw_only=True):
-    """The arguments of ESO's controller in our words."""
+    """The arguments of ESO's controller as settings of the daemon."""
 
     settings: Sequence[LayerValue] = ()
     without_effect: Sequence[tuple[str, str]] = ()
     """Each with the reason."""
     impossible: Sequence[str] = ()
-    """What cannot be had here, or is not known: it must not be passed over."""
+    """Arguments that are not supported or unknown, which must not be ignored."""
 
 
 def translated(arguments: Sequence[str]) -> Translated:
-    """What the arguments ask for; those that nobody knows are told like those that cannot be had."""
+    """The arguments as settings; unknown ones are listed with those that are not supported."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     eso_flags(parser)
     parser.add_argument(_NAMESPACE)  # which `run` has by itself

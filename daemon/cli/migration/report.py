@@ -1,4 +1,4 @@
-"""What `syncret migrate` says of a cluster, and whether a takeover would change anything."""
+"""The report of `syncret migrate`: what a takeover would change in a cluster."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from syncret.config.meta import Document, ObjectRef
 from syncret.daemon.cli.migration.definitions import Findings, advice
-from syncret.daemon.cli.migration.looking import Seen
+from syncret.daemon.cli.migration.effects import TakeoverEffects
 from syncret.daemon.cli.migration.operator import Part, Translated
 from syncret.daemon.core.plan.held_write import OBJECTS, HeldWrite
 
@@ -14,28 +14,28 @@ from syncret.daemon.core.plan.held_write import OBJECTS, HeldWrite
 class Migration(Struct, frozen=True, kw_only=True):
     """The whole report."""
 
-    seen: Seen
+    seen: TakeoverEffects
     parts: Sequence[Part]
-    """ESO's Deployments; none: it is not there, or could not be looked for."""
+    """ESO's Deployments; empty if there are none, or they could not be read."""
     translated: Translated
     findings: Findings
     unseen: Sequence[str]
-    """What could not be looked at besides objects. It keeps no object from being as it was."""
+    """What could not be read besides objects. It does not change the result."""
 
     @property
     def changes(self) -> Mapping[ObjectRef, Sequence[HeldWrite]]:
-        """What would be another afterwards, by the object whose run would do it: nothing, if all is well."""
+        """The writes of a takeover, by the object whose run would make them; empty if it is clean."""
         found = {ref: [each for each in held if _changes(each)] for ref, held in self.seen.held.items()}
         return {ref: held for ref, held in sorted(found.items()) if held}
 
     @property
     def due(self) -> Sequence[ObjectRef]:
-        """Objects for which a secret manager would be asked at once, because it is time."""
+        """Objects that are due, so that a secret manager would be asked at once."""
         return sorted(ref for ref, held in self.seen.held.items() if any(each.verb in _ASKS for each in held))
 
     @property
     def reasons(self) -> Sequence[str]:
-        """Why a takeover is not silent; none: it is."""
+        """Why a takeover is not clean; empty if it is."""
         seen, counts = self.seen, list[tuple[int, str]]()
         counts += [
             (len(self.changes), "would be changed"),
@@ -49,7 +49,7 @@ class Migration(Struct, frozen=True, kw_only=True):
 
     @property
     def is_clean(self) -> bool:
-        """Whether the daemon may take over, and nobody will notice."""
+        """Whether a takeover would change nothing."""
         return not self.reasons
 
     def as_document(self) -> Document:

@@ -23,7 +23,7 @@ def add_status(commands: Commands) -> None:
         "and line of the manifest, and the remedy. Exit code 1 if an object is not in order or not there, 3 "
         "if no daemon answers.\n\n"
         "With --kubernetes it asks no daemon: conditions and events are read from the API server with your "
-        "kubeconfig and your rights, in one namespace or, with -A, in all, whoever wrote them. A "
+        "kubeconfig and your rights, in one namespace or, with -A, in all, of any controller. A "
         "right that is missing is named, and the rest is shown. Exit code 3 if nothing may be read.",
         "syncret status",
         "syncret status -o wide",

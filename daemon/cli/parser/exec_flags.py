@@ -16,7 +16,7 @@ def add_exec(commands: Commands) -> None:
         "exit code and memory are its own. Each key of each Secret that the manifests make is a variable, in "
         "capitals and with _ for - and . in its name. Other programs of the same user can read a process's "
         "variables, and children inherit them: prefer files where the program can read them. Exit code 1 if "
-        "a resource failed, 2 if a manifest or the usage is wrong, 125 if something else keeps the program "
+        "a resource failed, 2 if a manifest or the usage is wrong, 125 if another error keeps the program "
         "from being started, 126 if it cannot be executed, 127 if there is none; then that of the program.",
         "syncret exec -f manifests/ -- ./server --port 8080",
         "syncret exec -f manifests/ --secret db:password=PGPASSWORD -- psql -h db app",

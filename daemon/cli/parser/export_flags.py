@@ -71,7 +71,7 @@ def add_export(commands: Commands) -> None:
 
 
 def _polkit(command: ArgumentParser) -> None:
-    """What can be chosen about a rule; `-f` stands among the flags of manifests."""
+    """The flags of a polkit rule; `-f` is among the flags of manifests."""
     group = command.add_argument_group("polkit")
     group.add_argument(
         "--config",
@@ -90,7 +90,7 @@ def _polkit(command: ArgumentParser) -> None:
 
 
 def _installation(command: ArgumentParser) -> None:
-    """What can be chosen about an installation; the flags have no defaults here, so that others can tell."""
+    """The flags of an installation. They have no defaults here, so that it is known which were given."""
     group = command.add_argument_group("manifests")
     group.add_argument(
         "--values",

@@ -10,7 +10,7 @@ from syncret.daemon.cli.parser.completion import Command, Word, commands_of
 from syncret.daemon.cli.parser.options import DEFAULTS
 
 FILES: Final = (
-    ("/etc/syncret/syncret.yaml", "The settings, where the service is told so with --config."),
+    ("/etc/syncret/syncret.yaml", "The settings, if the service names this file with --config."),
     (DEFAULTS["socket"], "The control socket of the service, mode 0600."),
 )
 ENVIRONMENT: Final = (

@@ -8,10 +8,10 @@ def add_migrate(commands: Commands) -> None:
     command = add(
         commands,
         "migrate",
-        "tell what a takeover from ESO would change in a cluster; writes nothing",
+        "show what a takeover from ESO would change in a cluster; writes nothing",
         "Reads the cluster by your kubeconfig and decides for each object what the daemon would do at its "
         "start, without asking any secret manager. Nothing should change: statuses, labels, owners and "
-        "hashes are the same. Then it tells:\n\n"
+        "hashes are the same. Then it lists:\n\n"
         "- the flags of ESO's Deployment as settings of the daemon, and those that cannot be had;\n\n"
         "- stores that log in as the operator itself, with the lines of ownIdentity for the daemon;"
         "\n\n"

@@ -1,4 +1,4 @@
-"""The offline cache of `exec`: what was read by an earlier run, while a manager does not answer."""
+"""The offline cache of `exec`: values of an earlier run, used while a manager does not answer."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ class Cached(NamedTuple):
     cache: "OfflineCache | None"
 
     def settle(self, result: SyncResult) -> None:
-        """Say on stderr which values are not from their store now; that it does not answer is no failure."""
+        """Print on stderr which stores were replaced by the cache, whose errors are then no failures."""
         cache = self.cache
         if cache is None or not cache.stats().served:
             return
@@ -43,7 +43,7 @@ class Cached(NamedTuple):
 
 @asynccontextmanager
 async def cached(settings: Settings, *, wanted: bool) -> AsyncGenerator[Cached]:
-    """The cache, if it is wanted. One that cannot be used is told of. Raises NotRun without a key."""
+    """Open the cache, if it is wanted; one that cannot be used is reported. Raises NotRun without a key."""
     if not wanted:
         yield Cached(settings, None)
         return

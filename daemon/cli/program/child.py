@@ -1,4 +1,4 @@
-"""The program as a child process: told, stopped, killed, and heard of when it ends or stops."""
+"""The program as a child process: sends it signals, stops it, and notices its end."""
 
 import asyncio
 import ctypes
@@ -31,7 +31,7 @@ class Child:
         own_group: bool,
     ) -> None:
         try:
-            self._process = subprocess.Popen(  # noqa: S603  # that is what it is for
+            self._process = subprocess.Popen(  # noqa: S603  # the user's program
                 [*program],
                 env=environment,
                 preexec_fn=inherited.restore,  # noqa: PLW1509  # nothing in it takes a lock
@@ -60,16 +60,16 @@ class Child:
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it, and its group."""
+        """Kill it and its group."""
         self.send(signal.SIGKILL)
 
     def note_end(self, code: int) -> None:
-        """Take note that it has ended, and was reaped."""
+        """Record that it has ended and was reaped."""
         self._process.returncode = code
         self.ended.set_result(code)
 
     async def stop(self, number: int, seconds: float) -> None:
-        """Ask it to end, and make it end after so many seconds; nothing of its group is left then."""
+        """Send it a signal, kill it after so many seconds, and then kill the rest of its group."""
         self.send(number)
         try:
             async with asyncio.timeout(seconds):
@@ -101,7 +101,7 @@ def adopt_orphans() -> None:
 
 
 def next_ended() -> Ended | None:
-    """Reap one child, whoever started it: Popen takes one that is gone for ended. None: there is none."""
+    """Reap one child or adopted orphan; None if none has ended. Popen copes with a child that is gone."""
     try:
         found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WSTOPPED | os.WNOHANG)
     except ChildProcessError:

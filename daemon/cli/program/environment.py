@@ -1,4 +1,4 @@
-"""The environment of the program: what a pass found, as the command line wants it named."""
+"""The environment of the program: the values of a pass, named as the command line says."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ _REMEDIES: Final = {
     "name one of them in names": "name one of them with --secret NAME:KEY=VAR",
     "use a directory": "write it to a file with --files DIR, and choose other keys with --secret",
 }
-"""What to do on a command line in the place of what a manifest would say."""
+"""Hints for a command line in place of those for a manifest."""
 
 
 def check_result(result: SyncResult) -> None:
@@ -48,7 +48,7 @@ def check_result(result: SyncResult) -> None:
 
 
 def environment_of(result: SyncResult, options: Namespace, settings: Settings) -> dict[bytes, bytes]:
-    """What the program gets. Raises NotRun."""
+    """The environment of the program. Raises NotRun."""
     variables = _variables(result, options)
     if settings.output_dir:
         variables[FILES] = os.fsencode(Path(settings.output_dir).absolute())

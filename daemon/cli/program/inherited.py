@@ -1,4 +1,4 @@
-"""What this process found when it started, and gives back to the program that it runs."""
+"""Limits and signal mask that this process started with, restored for the program that it runs."""
 
 import errno
 import os
@@ -28,7 +28,7 @@ class Inherited(Struct, frozen=True):
         return cls(limits, {*signal.pthread_sigmask(signal.SIG_BLOCK, ())})
 
     def restore(self) -> None:
-        """Limits and signal mask; signals that Python ignores and the program may not expect to be."""
+        """Restore limits and signal mask, and the signals that Python ignores."""
         for each, limits in self.limits.items():
             resource.setrlimit(each, limits)
         for number in _IGNORED_BY_PYTHON:

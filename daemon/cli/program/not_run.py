@@ -1,11 +1,11 @@
-"""What keeps a program from being run, with the exit code for it; `env` and `timeout` use the same codes."""
+"""Errors that keep a program from being run, with their exit codes, which `env` and `timeout` use, too."""
 
 import errno
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 NOT_STARTED: Final = 125
-"""Something of ours kept the program from being started."""
+"""An error of syncret kept the program from being started."""
 NOT_EXECUTABLE: Final = 126
 NOT_FOUND: Final = 127
 

@@ -1,4 +1,4 @@
-"""Takes the signals of this process as events that tell who sent them, which no handler of Python does.
+"""Receives the signals of this process with their sender, which handlers of Python do not get.
 
 Whether the terminal sent a signal matters: it sent the same to every process of its foreground group.
 """
@@ -16,7 +16,7 @@ _NOT_FORWARDED: Final = frozenset(
     {
         signal.SIGKILL,
         signal.SIGSTOP,
-        signal.SIGTTIN,  # the terminal stops whoever uses it from the background
+        signal.SIGTTIN,  # the terminal stops a background process that uses it
         signal.SIGTTOU,
         *(signal.SIGPIPE, signal.SIGXFSZ, signal.SIGXCPU),  # of what this process does itself
         *(signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGABRT),
@@ -41,7 +41,7 @@ class Arrived(NamedTuple):
 
 
 def block_signals() -> None:
-    """From now on signals wait for a SignalQueue; also those for threads and processes begun later."""
+    """Block signals until a SignalQueue takes them; threads and processes started later inherit that."""
     signal.pthread_sigmask(signal.SIG_BLOCK, TAKEN)
 
 

@@ -18,18 +18,18 @@ from syncret.daemon.cli.terminal import print_error
 from syncret.daemon.signals import SAME_REQUEST
 
 BETWEEN_STARTS: Final = 10.0
-"""Seconds from one start to the next at least."""
+"""The least seconds from one start to the next."""
 
 _HARMLESS: Final = frozenset({signal.SIGCONT, signal.SIGWINCH, signal.SIGURG})
-"""Signals that end no process which does not handle them."""
+"""Signals whose default action does not end a process."""
 
 
 class Reaction(Struct, frozen=True, kw_only=True):
-    """What is done when values have changed, and how the program is ended."""
+    """What to do when values have changed, and how to stop the program."""
 
     how: Literal["restart", "signal"]
     number: int = 0
-    """The signal that tells it."""
+    """The signal to send, if `how` is `signal`."""
     stop_signal: int = signal.SIGTERM
     stop_timeout: float = 30.0
     splay: float = 0.0
@@ -37,7 +37,7 @@ class Reaction(Struct, frozen=True, kw_only=True):
 
 
 class Changes(Protocol):
-    """Says when values may have changed."""
+    """Notifies of changes of values."""
 
     async def changed(self, quiet: float) -> None:
         """Wait for a change, and then until nothing else has changed for so many seconds."""
@@ -60,7 +60,7 @@ class Supervisor:
         self._reaction = reaction
         self._inherited = inherited
         self._own_group = not os.isatty(0)
-        """With a terminal the program shares our group: another one would be in the background of it."""
+        """With a terminal the program shares our process group: its own group would be in the background."""
         self._child: Child | None = None
         self._environment: Mapping[bytes, bytes] = {}
         self._started = 0.0
@@ -100,7 +100,7 @@ class Supervisor:
                 await self._child.stop(self._reaction.stop_signal, self._reaction.stop_timeout)
 
     def _is_ending(self) -> bool:
-        """Whether somebody asked for the end of the program."""
+        """Whether the program was asked to end."""
         return self._ending_since is not None
 
     def _start(self, environment: Mapping[bytes, bytes]) -> None:

@@ -1,1 +1,1 @@
-"""What `syncret release` does beside the pure compiler: it reads files, and asks for the values of tags."""
+"""The I/O of `syncret release`: reads and writes files, and resolves tags."""

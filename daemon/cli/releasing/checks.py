@@ -1,4 +1,4 @@
-"""What `validate` says of a release whose parts stand in one file, as a host's manifests have it."""
+"""The problems that `validate` reports of a release whose parts are in one file of manifests."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _WHOLE: Final = ({"Module", "Release"}, {"ResolvedRelease"})
 
 
 def release_problems(loaded: Sequence[LoadedDocument]) -> Mapping[int, list[Problem]]:
-    """The problems by the place of their document in the list; of tags only how they are written."""
+    """The problems by the index of their document; of tags only the syntax is checked."""
     of: dict[str, list[int]] = defaultdict(list)
     for place, each in enumerate(loaded):
         if _kind(each) in PARTS_OF_RELEASES:

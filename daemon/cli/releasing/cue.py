@@ -1,6 +1,6 @@
 """Reads CUE by the command `cue`, which exports the field `release`: a ResolvedRelease.
 
-Its messages quote values: of a failure only the places in the files are told.
+Its messages quote values, so only the places in the files are reported.
 """
 
 import os
@@ -36,7 +36,7 @@ def exported(path: str, limits: Limits) -> list[LoadedDocument]:
     if not Path(path).exists():
         return _failed(path, "there is no such file or folder", "correct the path, or create it")
     try:
-        done = subprocess.run(  # noqa: S603  # the command of whoever runs us
+        done = subprocess.run(  # noqa: S603  # the user's own command
             [command, "export", "--expression", "release", "--out", "json", what],
             check=False,
             cwd=folder,
@@ -57,7 +57,7 @@ def exported(path: str, limits: Limits) -> list[LoadedDocument]:
 
 
 def _places(messages: bytes) -> str:
-    """Where the command found mistakes, without what it says of them."""
+    """The places of mistakes in the command's output, without its messages."""
     found = dict.fromkeys(_PLACE.findall(messages.decode("utf-8", "replace")))
     return f": see {', '.join([*found][:_MOST_PLACES])}" if found else ""
 

@@ -1,6 +1,6 @@
 """Decrypts documents in SOPS's format as they are read, with the identity that the command line names.
 
-Of a file whose MAC is wrong nothing is used.
+A file whose MAC is wrong is not used at all.
 """
 
 import os
@@ -56,8 +56,11 @@ def _opened(documents: "list[LoadedDocument]", keys: "list[Identity] | Problem")
 def _refused(documents: Sequence[LoadedDocument], problem: Problem) -> list[LoadedDocument]:
     """Nothing of the file can be used; one problem says so, where its metadata begins."""
     first, *others = documents
-    told = (*first.problems, *first.located([problem]))
-    return [replace(first, document=None, problems=told), *(replace(each, document=None) for each in others)]
+    problems = (*first.problems, *first.located([problem]))
+    return [
+        replace(first, document=None, problems=problems),
+        *(replace(each, document=None) for each in others),
+    ]
 
 
 def _identity(where: str, loaded: Sequence[LoadedDocument]) -> SecretBytes:
@@ -69,7 +72,7 @@ def _identity(where: str, loaded: Sequence[LoadedDocument]) -> SecretBytes:
         raise age.AgeError(f"--identity: {error.message}", error.hint) from None
     if tag is None:
         return _of_file(where)
-    # The plain documents have the stores; what else is wrong with them is told when all of them are read.
+    # The plain documents have the stores; their other problems are reported when all documents are read.
     known = parse([each for each in loaded if not sops.is_encrypted(each.document)])
     beside = str(Path.cwd() / "identity")
     answer = answered([Asked("", tag, beside)], known.documents, known.policy, _KINDS)[""]

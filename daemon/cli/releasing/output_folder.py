@@ -1,6 +1,6 @@
 """Writes the manifests of a release to a folder, a file each, with Secrets encrypted for recipients of age.
 
-All files are complete before the first takes its place: whoever reads the folder meets no half of one.
+All files are written completely before the first is renamed to its name: no reader finds a partial file.
 """
 
 import os
@@ -38,7 +38,7 @@ def rendered(manifests: Sequence[Document], encrypt_to: Sequence[str]) -> dict[s
 def left_over(folder: Path, manifests: Sequence[Document]) -> list[Path]:
     """Files that an earlier run wrote for the same release, and that none of its manifests has any more.
 
-    Whatever else stands in the folder is not ours: it has another name, other labels, or another namespace.
+    Other files in the folder are kept: they have another name, other labels, or another namespace.
     """
     names = {file_name(each) for each in manifests}
     owners = [_owner(each) for each in manifests[:1]]
@@ -57,7 +57,7 @@ def _was_made(path: Path, owners: Sequence[tuple[Json, Json]]) -> bool:
     try:
         made = [each.document for each in load_bytes(path.name, read_bounded(path, LIMITS.file + 1))]
     except OSError:
-        return False  # what cannot be read is not known to be ours
+        return False  # a file that cannot be read is kept
     return len(made) == 1 and made[0] is not None and _is_at(path, made[0]) and _owner(made[0]) in owners
 
 
@@ -67,7 +67,7 @@ def _is_at(path: Path, manifest: Document) -> bool:
 
 
 def write(folder: Path, files: Mapping[str, str], gone: Sequence[Path] = ()) -> None:
-    """Write the files with mode 0600, and put all of them in their places; then remove what is `gone`.
+    """Write the files with mode 0600, rename all of them to their names, then remove those in `gone`.
 
     Raises OSError.
     """

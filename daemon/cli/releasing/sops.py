@@ -38,7 +38,7 @@ _START_OF_ENCRYPTED: Final = hashlib.sha256(MEMBER.encode()).digest()
 
 
 class SopsError(Exception):
-    """A document cannot be decrypted, or is not what was encrypted; the message tells no value."""
+    """A document cannot be decrypted, or was changed; the message has no value of it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.message = message
@@ -48,8 +48,8 @@ class SopsError(Exception):
 
 def is_encrypted(document: Document | None) -> bool:
     """Whether it is in SOPS's format."""
-    told: Json = None if document is None else document.get(MEMBER)
-    return is_object(told) and "mac" in told
+    metadata: Json = None if document is None else document.get(MEMBER)
+    return is_object(metadata) and "mac" in metadata
 
 
 def encrypt(document: Document, recipients: "Mapping[str, Recipient]", now: datetime) -> Document:
@@ -77,10 +77,10 @@ def encrypt(document: Document, recipients: "Mapping[str, Recipient]", now: date
 
 
 def decrypt(documents: Sequence[Document], identities: "Sequence[Identity]") -> list[Document]:
-    """The documents of one file as they were before: only if the digest is right. Raises SopsError."""
-    told: Document = documents[0][MEMBER]
-    key = _data_key(told, identities)
-    partly = told.get("mac_only_encrypted") is True
+    """The decrypted documents of one file, if its digest is right. Raises SopsError."""
+    metadata: Document = documents[0][MEMBER]
+    key = _data_key(metadata, identities)
+    partly = metadata.get("mac_only_encrypted") is True
     digest = hashlib.sha512(_START_OF_ENCRYPTED if partly else b"")
 
     def opened(value: Json, path: tuple[str, ...]) -> Json:
@@ -97,21 +97,21 @@ def decrypt(documents: Sequence[Document], identities: "Sequence[Identity]") -> 
         _walked({name: value for name, value in document.items() if name != MEMBER}, (), opened)
         for document in documents
     ]
-    mac, _ = _open(told["mac"], key, str(told.get("lastmodified")))
+    mac, _ = _open(metadata["mac"], key, str(metadata.get("lastmodified")))
     if not compare_digest(mac, digest.hexdigest().upper().encode()):
-        hint = "somebody changed it without the key: restore it, or encrypt it anew with sops"
+        hint = "it was changed without the key: restore it, or encrypt it anew with sops"
         raise SopsError("is not what was encrypted: its MAC is wrong", hint)
     return made
 
 
-def _data_key(told: Document, identities: "Sequence[Identity]") -> bytes:
-    if told.get("key_groups") or told.get("shamir_threshold"):
+def _data_key(metadata: Document, identities: "Sequence[Identity]") -> bytes:
+    if metadata.get("key_groups") or metadata.get("shamir_threshold"):
         raise SopsError("has key groups, which are not supported", "encrypt it with one group of age keys")
-    for entry in _entries(told.get("age")):
+    for entry in _entries(metadata.get("age")):
         key = age.decrypted(entry, identities)
         if key is not None and len(key) == _KEY:
             return key
-    if not any(_entries(told.get("age"))):
+    if not any(_entries(metadata.get("age"))):
         raise SopsError("is not encrypted for a key of age", "add a recipient of age with sops updatekeys")
     raise SopsError("is encrypted for other keys of age", "give the identity of one of its recipients")
 

@@ -1,4 +1,4 @@
-"""Resolves tags, the only step of a release that asks anyone; only kinds that the command line allows."""
+"""Resolves tags from environment, files and stores; only kinds that the command line allows."""
 
 import os
 import stat
@@ -22,7 +22,7 @@ LARGEST: Final = 1024 * 1024
 """Bytes of a file: no Secret holds more."""
 
 _SYSTEM: Final = ("/proc/", "/sys/", "/dev/")
-"""What looks like files there tells of processes and devices: the runner's environment, too."""
+"""Their files show processes and devices, such as the environment of this process."""
 
 _STDIN: Final = "/dev/stdin"
 _DEFAULT: Final = "default"
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
 
 
 def answers(parsed: Parsed, allowed: Collection[str]) -> dict[str, Answer]:
-    """What the source of each tag of a release answers, by the label of the field."""
+    """The value of each tag of a release, by the label of its field."""
     asked = [Asked(field.label, tag, field.user.given.file) for field, tag in parsed.tags]
     return answered(asked, parsed.documents, parsed.policy, allowed)
 
@@ -46,7 +46,7 @@ def answers(parsed: Parsed, allowed: Collection[str]) -> dict[str, Answer]:
 def answered(
     asked: Iterable[Asked], documents: Documents, policy: Policy, allowed: Collection[str]
 ) -> dict[str, Answer]:
-    """What the sources of tags answer, by their labels; kinds that are not allowed are not asked."""
+    """The values of tags, by their labels; kinds that are not allowed are refused."""
     found: dict[str, Answer] = {}
     from_stores: list[Asked] = []
     for each in asked:
@@ -90,7 +90,7 @@ def _of_file(tag: Tag, beside: str) -> Answer:
 
 
 def _regular(path: Path) -> bytes | None:
-    """The content, at most a byte more than may be; None for what is no file. Nothing is waited for."""
+    """The content, up to one byte over the limit; None if it is no regular file. It never blocks."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     with open(descriptor, "rb") as stream:  # noqa: PTH123  # opened so that nothing waits
         real = str(Path(f"/proc/self/fd/{descriptor}").readlink())

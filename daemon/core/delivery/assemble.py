@@ -1,6 +1,6 @@
-"""The set of files of a Delivery, from the Secrets and ConfigMaps that it names; and its keyed digest.
+"""Makes the set of files of a Delivery from its Secrets and ConfigMaps, and the keyed digest of the set.
 
-A set is whole or it is not: where a source or a key is missing, what is live stays.
+A set is never partial: where a source or a key is missing, what is live stays.
 """
 
 import hmac
@@ -25,11 +25,11 @@ _DIGITS: Final = 12
 
 
 class SourceMissing(Exception):
-    """A Secret, a ConfigMap or a key that is not there yet."""
+    """A Secret, a ConfigMap or a key does not exist yet."""
 
 
 class Unfit(Exception):
-    """Sources that make no set, whatever they hold next time: two give one file, or there is too much."""
+    """The sources cannot make a set: two give one file, or there is too much."""
 
 
 class SetFile(Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class SetFile(Struct, frozen=True, kw_only=True):
 
 
 class Objects(Struct, frozen=True, kw_only=True):
-    """What there is in the namespace of a Delivery, by name."""
+    """The source objects of a Delivery, by name."""
 
     secrets: Mapping[str, Document] = {}
     config_maps: Mapping[str, Document] = {}
@@ -72,7 +72,7 @@ def assemble(spec: DeliverySpec, objects: Objects) -> dict[str, SetFile]:
 
 
 def set_digest(salt: bytes, places: Mapping[str, Mapping[str, bytes]]) -> str:
-    """Which contents are to be where, as 12 digits: it cannot be guessed or compared without the salt."""
+    """A digest of contents and their places, as 12 digits, which cannot be computed without the salt."""
     found = hmac.new(salt, digestmod="sha256")
     for place in sorted(places):
         _add(found, place.encode())
@@ -84,7 +84,7 @@ def set_digest(salt: bytes, places: Mapping[str, Mapping[str, bytes]]) -> str:
 
 
 def _add(digest: "hmac.HMAC", part: bytes) -> None:
-    """One part with its length: parts that meet differently are different."""
+    """Add one part with its length, so that the boundaries of parts matter."""
     digest.update(len(part).to_bytes(8) + part)
 
 
@@ -107,7 +107,7 @@ def _documents(at: str, source: DeliverySource, objects: Objects) -> Iterator[tu
 def _selected(
     at: str, selector: LabelSelector, secrets: Mapping[str, Document]
 ) -> Iterator[tuple[str, Document]]:
-    """In order of name. That nothing matches is no fault of this source."""
+    """The Secrets that match, in order of name; there may be none."""
     names = [
         name
         for name in sorted(secrets)

@@ -1,4 +1,4 @@
-"""Which Delivery writes to which path: one path, one Delivery, and none inside another's."""
+"""Which Delivery writes to which path: no path has two, and none is inside another's."""
 
 from collections.abc import Collection, Iterator
 
@@ -6,16 +6,16 @@ from syncret.config.meta import ObjectRef
 
 
 class Claims:
-    """The paths of all Deliveries; whoever came first has them."""
+    """The paths of all Deliveries; the first Delivery to claim a path has it."""
 
     def __init__(self) -> None:
         self._of: dict[ObjectRef, tuple[str, ...]] = {}
         self._paths: dict[str, ObjectRef] = {}
         self._above: dict[str, dict[ObjectRef, None]] = {}
-        """The folders that lead to a path, with whose paths are below."""
+        """The folders above claimed paths, with the Deliveries that have paths below."""
 
     def claim(self, ref: ObjectRef, paths: Collection[str]) -> tuple[str, ObjectRef] | None:
-        """Claim these and no others; None, or a path and the Delivery that has it."""
+        """Replace the claims of a Delivery; returns a path and its holder if another Delivery has it."""
         self.release(ref)
         for path in paths:
             other = self._holder(path)
@@ -29,7 +29,7 @@ class Claims:
         return None
 
     def release(self, ref: ObjectRef) -> None:
-        """The Delivery has no paths any more."""
+        """Release all paths of a Delivery."""
         for path in self._of.pop(ref, ()):
             del self._paths[path]
             for folder in _folders(path):

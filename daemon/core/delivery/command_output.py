@@ -1,4 +1,4 @@
-"""What a command printed, for people: its end, as text, without the values that were delivered."""
+"""The end of what a command printed, as text, without the values that were delivered."""
 
 import re
 from base64 import b64encode, urlsafe_b64encode
@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote_from_bytes, quote_plus
 
 KEPT: Final = 4096
-"""Bytes of the output that are kept: its end, where programs say what went wrong."""
+"""Bytes at the end of the output that are kept: there programs print their errors."""
 
 REDACTED: Final = "[redacted]"
 
@@ -17,7 +17,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Redaction:
-    """Hides values: as they are, each of their lines, and as base64, hex and in a URL."""
+    """Redacts values: verbatim, each of their lines, and encoded as base64, hex or for a URL."""
 
     def __init__(self, values: Iterable[bytes]) -> None:
         forms = {form for value in values if len(value) >= _SHORTEST for form in _forms(value)}
@@ -27,11 +27,11 @@ class Redaction:
 
     @property
     def buffer_size(self) -> int:
-        """How much of the end of an output has to be kept, so that no value is met cut in two."""
+        """How many bytes at the end of an output have to be kept, so that no value is cut in two."""
         return KEPT + self._longest
 
     def end_of(self, output: bytes, *, is_cut: bool) -> str:
-        """The end of an output as text; `is_cut`: something stood before, maybe the first half of a value."""
+        """The end of an output as text; `is_cut`: it was truncated at its begin, maybe within a value."""
         begin = max(len(output) - KEPT, 0)
         if is_cut:
             begin = max(begin, min(self._longest, len(output)))

@@ -1,7 +1,7 @@
-"""Credentials that systemd asks for by a socket: who asks for what, who may, and how it is refused.
+"""The protocol by which systemd asks for credentials on a socket: which unit asks, and how it is refused.
 
-The protocol has no "no": whoever closes the connection has given an empty credential, with which the unit
-starts. Only too much fails the start, with status 243/CREDENTIALS: that is how a request is refused.
+It has no refusal: a connection that is closed gives an empty credential, with which the unit starts. Only a
+credential that is too long fails the start, with status 243/CREDENTIALS: so that is the refusal.
 """
 
 import re
@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 from syncret.daemon.core.delivery.assemble import SetFile, SourceMissing, Unfit
 
 MOST_BYTES: Final = 1 << 20
-"""Bytes that systemd takes for all credentials of a unit together, their names included."""
+"""The most bytes that systemd takes for all credentials of a unit together, their names included."""
 
 REFUSAL: Final = bytes(MOST_BYTES + 1)
-"""What systemd refuses to take."""
+"""A value that is too long for systemd."""
 
 _ASKER: Final = re.compile(
     r"\0[0-9a-f]{1,16}/unit/(?P<unit>[-_.:\\@a-zA-Z0-9]+)/(?P<credential>[-_.a-zA-Z0-9]+)", re.ASCII
@@ -30,14 +30,14 @@ class Asked(NamedTuple):
 
 
 def asked_by(name: bytes | str) -> Asked | None:
-    """What the abstract name of the other end says; None if it is none that systemd gives for a unit."""
+    """Unit and credential in the abstract name of the peer; None if it is no name that systemd gives."""
     text = name.decode(errors="replace") if isinstance(name, bytes) else name
     found = _ASKER(text)
     return None if found is None else Asked(found["unit"], found["credential"])
 
 
 def is_among(unit: str, units: Collection[str]) -> bool:
-    """Whether a unit is one of these, of which `name@*.service` is every instance."""
+    """Whether a unit is one of these; `name@*.service` is every instance."""
     if unit in units:
         return True
     prefix, at, rest = unit.partition("@")
@@ -54,9 +54,7 @@ def credentials(at: str, names: Mapping[str, str], files: Mapping[str, SetFile])
     for file, name in names.items():
         content = files[file].content
         if not content:
-            raise Unfit(
-                f'{at}: key "{file}" is empty, which a unit could not tell from a credential that is missing'
-            )
+            raise Unfit(f'{at}: key "{file}" is empty, which for a unit is the same as a missing credential')
         if len(name) + len(content) > MOST_BYTES:
             raise Unfit(
                 f'{at}: key "{file}" has {len(content):,} bytes; '

@@ -1,6 +1,6 @@
-"""Env files in four formats, each quoted so that its readers get every byte back; or refused, and why.
+"""Writes env files in four formats, quoted so that their readers get every byte back.
 
-A value that a format cannot hold refuses the whole file: a file that lacks one variable starts an application
+If a format cannot hold one value, the whole file is refused: without one variable an application would start
 with a wrong default.
 """
 
@@ -13,11 +13,11 @@ from syncret.daemon.core.delivery.names import Inexpressible
 Format: TypeAlias = Literal["systemd", "shell", "dotenv", "docker"]
 
 LONGEST_VARIABLE: Final = 131_071
-"""Bytes of `NAME=value`: what Linux gives to a program."""
+"""Bytes of `NAME=value` that Linux passes to a program."""
 
 LARGEST_FILE: Final = 1 << 20
 _LONGEST_DOCKER_LINE: Final = (1 << 16) - 2
-"""Bytes of a line without its end, of which Docker's reader takes fewer than 64 KiB."""
+"""Bytes of a line without its end: Docker's reader takes lines of less than 64 KiB."""
 
 _NONCHARACTERS: Final = re.compile(
     "[\ufdd0-\ufdef"
@@ -30,12 +30,12 @@ _NOT_IN_DOUBLE_QUOTES: Final = (b'"', b"\\", b"$", b"`")
 
 
 class _Format(NamedTuple):
-    """How a format writes a variable, and what it cannot hold: "" if it holds the value."""
+    """How a format writes a variable, and why it cannot hold a value, or ""."""
 
     line: Callable[[str, bytes], bytes]
     fault: Callable[[str, bytes], str]
     instead: str
-    """What can hold it."""
+    """The format or target to use for such a value."""
 
 
 def env_file(kind: Format, variables: Mapping[str, tuple[str, bytes]], *, comment: str) -> bytes:
@@ -60,7 +60,7 @@ def env_file(kind: Format, variables: Mapping[str, tuple[str, bytes]], *, commen
 
 
 def check_variable(key: str, name: str, value: bytes) -> None:
-    """Raise Inexpressible for what no program can get as a variable."""
+    """Raise Inexpressible for a value that cannot be an environment variable."""
     if b"\0" in value:
         raise Inexpressible(key, "has a NUL character, which no variable can hold", "use a directory")
     size = len(name) + 1 + len(value)

@@ -1,4 +1,4 @@
-"""The environment of a program that `exec` runs: which Secrets become variables, and what else it gets."""
+"""The environment of a program that `exec` runs: variables of Secrets, and what it inherits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,10 +9,10 @@ from syncret.daemon.core.delivery.env_file import check_variable
 from syncret.daemon.core.delivery.names import Case, Inexpressible, variable_names
 
 FILES: Final = "SYNCRET_FILES"
-"""Where the folders of files are, if any were written."""
+"""The variable with the folder of written files, if there are any."""
 
 PLACEHOLDER: Final = "@secret"
-"""The value of a variable that has to be filled."""
+"""The value of a variable that a Secret has to replace."""
 
 _KEPT_IF_PRISTINE: Final = ("PATH", "HOME", "LANG", "TERM")
 _OURS: Final = "SYNCRET_"
@@ -24,7 +24,7 @@ class NameTwice(Exception):
 
 
 class Choice(Struct, frozen=True):
-    """A Secret that somebody named, and the variables of some of its keys: then no other key is taken."""
+    """A Secret that the user chose; if variables are given for some keys, the others are left out."""
 
     name: str
     variables: Mapping[str, str] = {}
@@ -69,9 +69,9 @@ def program_environment(
     pristine: bool = False,
     keep_existing: bool = False,
 ) -> dict[bytes, bytes]:
-    """What the program gets: its caller's environment without what is meant for us, and the variables.
+    """The caller's environment without the variables of syncret, with those of the Secrets.
 
-    With `keep_existing` what the caller has set wins, unless it is a placeholder.
+    With `keep_existing` the caller's variables win, unless they are placeholders.
     """
     inherited = {
         name: value

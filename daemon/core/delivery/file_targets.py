@@ -1,6 +1,6 @@
-"""What each file and folder of a Delivery is to hold, and how it is to look.
+"""What each file and folder of a Delivery is to hold, with its owner and mode.
 
-The credentials that units ask for are a folder, too: one of our own, from which the socket answers.
+The credentials that units ask for are a folder, too: a private one, which the credential socket serves.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,17 +43,17 @@ class WantedTarget(Struct, frozen=True, kw_only=True):
     group: str
     adopt: bool
     sort: str = "file"
-    """The kind of target, for people."""
+    """The kind of target, for status and messages."""
     named: str = ""
-    """What people know it by, if not by its path."""
+    """Its name in messages, if that is not its path."""
     entry: int = 0
     """Number of the entry that it comes from; one entry may be several files."""
     sealed_by: str = ""
-    """The key that systemd seals the file with, under its own name; empty: it is not sealed."""
+    """The key that systemd seals the file with; empty if it is not sealed."""
 
     @property
     def name(self) -> str:
-        """What people know it by."""
+        """Its name in messages."""
         return self.named or self.path
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ def bare_targets(spec: DeliverySpec, own: str = "") -> list[WantedTarget]:
 
 
 def folder_mode(mode: str) -> int:
-    """The mode of a folder whose files have this mode: who may read a file may enter."""
+    """The mode of a folder whose files have this mode: users who may read a file may enter."""
     return 0o700 | (int(mode, 8) & 0o044) >> 2
 
 
@@ -141,7 +141,7 @@ def _alone(target: FileTarget | EnvFileTarget, entry: int) -> WantedTarget:
 
 
 def _sealed(target: CredentialTarget, entry: int) -> list[WantedTarget]:
-    """A file for each credential, of root alone: systemd reads them."""
+    """A file for each credential, which only root, and so systemd, can read."""
     return [
         WantedTarget(
             path=f"{credential_folder(target)}/{name}",

@@ -1,7 +1,7 @@
 """Names of environment variables, made from names of files: the same for env files and for `exec`.
 
-A manager's key must not become code: variables by which a shell, a loader or an interpreter is told what to
-run are refused, unless somebody names one explicitly.
+A manager's key must not become code: variables that make a shell, a loader or an interpreter run something
+are refused, unless the author names one explicitly.
 """
 
 import re
@@ -17,9 +17,9 @@ _CODE_PREFIXES: Final = ("LD_", "PYTHON")
 
 
 class Inexpressible(Exception):
-    """A name or a value that cannot become a variable, or a file that cannot hold it; never quotes a value.
+    """A name or a value cannot become a variable, or a file cannot hold it; never quotes a value.
 
-    `key` is the name of the file that the variable is made from; empty: all of them together.
+    `key` is the name of the file that the variable is made from; empty if the problem is that of all of them.
     """
 
     def __init__(self, key: str, problem: str, hint: str) -> None:
@@ -29,7 +29,7 @@ class Inexpressible(Exception):
 
 
 def is_variable(name: str) -> bool:
-    """Whether a shell can use the name as that of a variable."""
+    """Whether the name is valid for a variable of a shell."""
     return _NAME(name) is not None
 
 
@@ -46,7 +46,7 @@ def variable_names(
             raise Inexpressible(file, "gives no name of a variable", "name it in names")
         if explicit is None and _is_code(name):
             raise Inexpressible(
-                file, f"would become {name}, by which programs are told what to run", "name it in names"
+                file, f"would become {name}, which can make programs run other code", "name it in names"
             )
         if name in used:
             raise Inexpressible(

@@ -1,7 +1,7 @@
-"""The phases of a delivery: what is done next, and what follows from how it went.
+"""The state machine of a delivery: its phases, and which phase follows from each outcome.
 
-A row of the state file holds the phase, and is durable before what the phase names begins: so whatever the
-moment of a crash, the next start knows what may have happened (see `recovery`). Nothing here touches a file.
+The row that holds the phase is durable before the work of the phase begins. So after a crash at any moment
+the next start knows what may have happened (see `recovery`). Nothing here touches a file.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 
 class Phase(StrEnum):
-    """The step that a delivery is at; `status.phase`."""
+    """The phase of a delivery; `status.phase`."""
 
     SETTLED = "Settled"
     STAGING = "Staging"
@@ -28,7 +28,7 @@ class Phase(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a Delivery is, or is not, ready; the reason of its condition."""
+    """Why a Delivery is ready or not; the reason of its condition."""
 
     PENDING = "Pending"
     DELIVERED = "Delivered"
@@ -51,42 +51,42 @@ class Outcome(StrEnum):
     """How the work of a phase ended."""
 
     DONE = "done"
-    """All of it; of a swap or the way back: one target."""
+    """Complete; of a swap or a rollback: one target."""
     FAILED = "failed"
     NOT_RUNNING = "not running"
-    """Whoever would be told does not run: it reads the files when it starts."""
+    """The unit or process to reload does not run: it reads the files when it starts."""
     NOT_THERE = "not there"
-    """There is nobody of that name to be told, and there will not be: an unknown or masked unit."""
+    """The unit to reload is unknown or masked."""
     NOT_ASKED = "not asked"
-    """Nobody could be asked: no right to it, or systemd is away. It stays owed."""
+    """The reload could not be requested: it is not allowed, or systemd does not answer. It is tried again."""
 
 
 class Attempt(Struct, frozen=True, kw_only=True):
-    """The moment at which a reload was asked for, as far as it can be found again after a crash."""
+    """The request of a reload: when it was made, and what identifies the unit after a crash."""
 
     at: float
-    """Seconds of the monotonic clock, which counts from the boot."""
+    """Seconds of the monotonic clock, which counts from boot."""
     boot: str
     invocation: str = ""
-    """What systemd calls this life of the unit."""
+    """The InvocationID of the unit, which changes with each start."""
     restarts: int = 0
     """How often the unit had restarted by itself."""
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """What is known of one Delivery. Sets are known by keyed digests."""
+    """The recorded state of one Delivery. Sets are identified by keyed digests."""
 
     phase: Phase = Phase.SETTLED
     generation: int = 0
-    """Number of the live set; 0: nothing has been delivered."""
+    """Number of the live set; 0 if nothing has been delivered."""
     live: str = ""
     coming: str = ""
-    """The set that is under way."""
+    """The set that is being delivered."""
     rejected: str = ""
-    """The set that failed last: not tried again until something changes."""
+    """The set that failed last, which is not tried again until something changes."""
     targets: int = 0
     done: int = 0
-    """How many targets have been swapped; on the way back, how many have not been swapped back yet."""
+    """How many targets have been swapped; during a rollback, how many have not been swapped back yet."""
     staged: tuple[tuple[int, int], ...] = ()
     """Device and inode of what is staged for each target: a swap keeps them."""
     asked: Attempt | None = None
@@ -105,22 +105,22 @@ class Steps(Struct, frozen=True, kw_only=True):
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """What should be live, and what happened since a set was rejected."""
+    """What should be live, and why a rejected set may be tried again."""
 
     set: str
     drifted: bool = False
-    """Whether somebody touched what is live."""
+    """Whether another program changed what is live."""
     spec_changed: bool = False
     refreshed: bool = False
-    """Whether a person asked for it."""
+    """Whether a user requested it."""
 
 
 class Impossible(AssertionError):
-    """An outcome that the work of a phase cannot have: a bug in whoever reports it."""
+    """A phase cannot have this outcome: a bug of the caller."""
 
 
 def is_wanted(row: Row, wanted: Wanted) -> bool:
-    """Whether a new delivery is to begin; never while one is under way."""
+    """Whether a new delivery has to begin; never while one is under way."""
     if row.phase not in (Phase.SETTLED, Phase.BROKEN):
         return False
     asked = wanted.spec_changed or wanted.refreshed
@@ -144,7 +144,7 @@ def begin(row: Row, wanted: Wanted, targets: int) -> Row:
 
 
 def turn(row: Row, attempt: Attempt | None, steps: Steps) -> Row:
-    """It is the turn of a swapped set: nothing else is done with the unit. `attempt` is about to be made."""
+    """The row of a swapped set that has its turn; `attempt` is the reload that is requested next."""
     if row.phase is not Phase.SWAPPED:
         raise Impossible(f"{row.phase} waits for no turn")
     return replace(row, phase=Phase.RELOADING if steps.reload else Phase.VERIFYING, asked=attempt)
@@ -179,12 +179,12 @@ def _checked(row: Row, _steps: Steps) -> Row:
     return replace(row, phase=Phase.SWAPPING)
 
 
-def _not_agreed(row: Row, _steps: Steps) -> Row:
+def _check_failed(row: Row, _steps: Steps) -> Row:
     return _settled(row, Reason.CHECK_FAILED, is_live=False, rejected=row.coming)
 
 
-def _not_checked(row: Row, _steps: Steps) -> Row:
-    """Nobody said anything about the set: it is tried again."""
+def _check_not_run(row: Row, _steps: Steps) -> Row:
+    """The check could not run: the set is tried again."""
     return _settled(row, Reason.CHECK_FAILED, is_live=False)
 
 
@@ -194,11 +194,11 @@ def _swapped(row: Row, _steps: Steps) -> Row:
 
 
 def _not_swapped(row: Row, _steps: Steps) -> Row:
-    """Whoever swapped has taken the targets that were done back."""
+    """The caller has swapped back the targets that were done."""
     return _settled(row, Reason.SWAP_FAILED, is_live=False)
 
 
-def _told(row: Row, _steps: Steps) -> Row:
+def _reloaded(row: Row, _steps: Steps) -> Row:
     return replace(row, phase=Phase.VERIFYING)
 
 
@@ -206,16 +206,16 @@ def _delivered(row: Row, _steps: Steps) -> Row:
     return _settled(row, Reason.DELIVERED, is_live=True)
 
 
-def _nobody_there(row: Row, _steps: Steps) -> Row:
+def _no_unit(row: Row, _steps: Steps) -> Row:
     return _settled(row, Reason.RELOAD_FAILED, is_live=True)
 
 
-def _owed(row: Row, _steps: Steps) -> Row:
+def _reload_pending(row: Row, _steps: Steps) -> Row:
     return replace(row, phase=Phase.SWAPPED, asked=None, reason=Reason.RELOAD_FAILED)
 
 
-def _harmed(cause: Reason) -> Callable[[Row, Steps], Row]:
-    """The new set is live and does harm: back to the old one, if there is one and it may be used."""
+def _failed(cause: Reason) -> Callable[[Row, Steps], Row]:
+    """The new set is live and fails: roll back to the old one, if there is one and the spec allows it."""
 
     def follow(row: Row, steps: Steps) -> Row:
         if steps.keep or row.generation == 0:
@@ -225,7 +225,7 @@ def _harmed(cause: Reason) -> Callable[[Row, Steps], Row]:
     return follow
 
 
-def _one_back(row: Row, steps: Steps) -> Row:
+def _swapped_back(row: Row, steps: Steps) -> Row:
     done = row.done - 1
     if done > 0:
         return replace(row, done=done)
@@ -246,18 +246,18 @@ _FOLLOW: Final[Mapping[tuple[Phase, Outcome], Callable[[Row, Steps], Row]]] = {
     (Phase.STAGING, Outcome.DONE): _staged,
     (Phase.STAGING, Outcome.FAILED): _not_staged,
     (Phase.CHECKING, Outcome.DONE): _checked,
-    (Phase.CHECKING, Outcome.FAILED): _not_agreed,
-    (Phase.CHECKING, Outcome.NOT_ASKED): _not_checked,
+    (Phase.CHECKING, Outcome.FAILED): _check_failed,
+    (Phase.CHECKING, Outcome.NOT_ASKED): _check_not_run,
     (Phase.SWAPPING, Outcome.DONE): _swapped,
     (Phase.SWAPPING, Outcome.FAILED): _not_swapped,
-    (Phase.RELOADING, Outcome.DONE): _told,
-    (Phase.RELOADING, Outcome.FAILED): _harmed(Reason.RELOAD_FAILED),
+    (Phase.RELOADING, Outcome.DONE): _reloaded,
+    (Phase.RELOADING, Outcome.FAILED): _failed(Reason.RELOAD_FAILED),
     (Phase.RELOADING, Outcome.NOT_RUNNING): _delivered,
-    (Phase.RELOADING, Outcome.NOT_THERE): _nobody_there,
-    (Phase.RELOADING, Outcome.NOT_ASKED): _owed,
+    (Phase.RELOADING, Outcome.NOT_THERE): _no_unit,
+    (Phase.RELOADING, Outcome.NOT_ASKED): _reload_pending,
     (Phase.VERIFYING, Outcome.DONE): _delivered,
-    (Phase.VERIFYING, Outcome.FAILED): _harmed(Reason.UNHEALTHY),
-    (Phase.ROLLING_BACK, Outcome.DONE): _one_back,
+    (Phase.VERIFYING, Outcome.FAILED): _failed(Reason.UNHEALTHY),
+    (Phase.ROLLING_BACK, Outcome.DONE): _swapped_back,
     (Phase.ROLLING_BACK, Outcome.FAILED): _broken,
     (Phase.RELOADING_OLD, Outcome.DONE): _rolled_back,
     (Phase.RELOADING_OLD, Outcome.NOT_RUNNING): _rolled_back,

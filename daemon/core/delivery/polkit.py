@@ -8,20 +8,20 @@ from syncret.config.meta import ObjectRef
 from syncret.config.resources.delivery.delivery import DeliverySpec
 
 ACTION: Final = "org.freedesktop.systemd1.manage-units"
-"""What polkit calls a request for a job of a unit; it knows the unit and the verb."""
+"""The polkit action of a request for a job of a unit; a rule can look up unit and verb."""
 
 SEALING: Final = "io.systemd.credentials.encrypt"
-"""What polkit calls a request to seal a credential; it knows neither its name nor who is to read it."""
+"""The polkit action of sealing a credential; a rule cannot look up its name or its unit."""
 
 _VERBS: Final = {
     "reload": ("reload",),
     "restart": ("try-restart",),
     "reload-or-restart": ("reload-or-try-restart",),
 }
-"""What systemd calls the requests that `daemon/delivery/units.py` makes; none of them starts a unit."""
+"""systemd's verbs for the requests of `daemon/delivery/units.py`; none of them starts a unit."""
 
 _REVIVE: Final = "restart"
-"""On the way back: a unit that the restart with the new set has killed is started again."""
+"""The verb of a rollback: it starts a unit that failed with the new set."""
 
 
 class Right(NamedTuple):
@@ -32,7 +32,7 @@ class Right(NamedTuple):
 
 
 def rights_of(ref: ObjectRef, spec: DeliverySpec) -> Iterator[tuple[Right, str]]:
-    """What a Delivery asks of systemd that its user may not do, and which step asks for it."""
+    """The rights that a Delivery needs from polkit, each with the step that needs it."""
     name = f"{ref.namespace}/{ref.name}"
     check, reload = spec.check, spec.reload
     if check is not None and check.unit:
@@ -45,13 +45,13 @@ def rights_of(ref: ObjectRef, spec: DeliverySpec) -> Iterator[tuple[Right, str]]
 
 
 def seals(spec: DeliverySpec) -> bool:
-    """Whether systemd has to seal credentials for it."""
+    """Whether a Delivery needs systemd to seal credentials."""
     sealed = (each.systemd_credential for each in spec.to)
     return any(each is not None and each.encrypt != "none" for each in sealed)
 
 
 def collected(rights: Iterable[tuple[Right, str]]) -> dict[Right, list[str]]:
-    """Each right once, in order of units, with all that ask for it."""
+    """Each right once, in order of units, with all steps that need it."""
     found: dict[Right, list[str]] = {}
     for right, asked_by in sorted(rights):
         found.setdefault(right, []).append(asked_by)
@@ -59,7 +59,7 @@ def collected(rights: Iterable[tuple[Right, str]]) -> dict[Right, list[str]]:
 
 
 def rule(rights: Mapping[Right, Iterable[str]], user: str, sealers: Collection[ObjectRef] = ()) -> str:
-    """The text of a rules file: JavaScript, as polkit reads it. For `sealers` credentials are sealed."""
+    """The text of a rules file: JavaScript for polkit. `sealers` are Deliveries with sealed credentials."""
     entries = [
         (json.dumps(f"{right.unit} {right.verb}"), ", ".join(asked_by)) for right, asked_by in rights.items()
     ]

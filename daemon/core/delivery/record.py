@@ -1,4 +1,4 @@
-"""The row of a delivery as it is kept: in the status of its object, which is durable once it is written."""
+"""Converts the row of a delivery to the status of its object, in which it is durable, and back."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -18,7 +18,7 @@ from syncret.config.resources.delivery.status import (
 )
 from syncret.daemon.core import conditions
 from syncret.daemon.core.delivery.phases import Attempt, Phase, Reason, Row
-from syncret.daemon.core.delivery.saying import Say
+from syncret.daemon.core.delivery.ready_condition import ReadyCondition
 
 _ENDED: Final = frozenset(
     {
@@ -54,13 +54,13 @@ def status_of(
     now: float,
     places: Sequence[tuple[str, str]],
     generation: int,
-    say: Say | None,
+    condition: ReadyCondition | None,
     due_at: float | None = None,
     fingerprints: Mapping[str, str] | None = None,
 ) -> DeliveryStatus:
-    """The status that holds a row. `places` are path and type of each target; None says what was said.
+    """The status that holds a row. `places` are path and type of each target; without a condition it stays.
 
-    `fingerprints` are those of sealed files, by path; None: as before.
+    `fingerprints` are those of sealed files, by path; None if they did not change.
     """
     if fingerprints is None:
         fingerprints = fingerprints_of(before)
@@ -79,7 +79,7 @@ def status_of(
     since = live.since if live is not None else ""
     return replace(
         before,
-        conditions=before.conditions if say is None else _told(before, say, now),
+        conditions=before.conditions if condition is None else _conditions(before, condition, now),
         phase=row.phase.value,
         live=live,
         next=coming,
@@ -102,12 +102,12 @@ def status_of(
 
 
 def fingerprints_of(status: DeliveryStatus) -> dict[str, str]:
-    """Those of the sealed files that were delivered last, by path."""
+    """The fingerprints of the sealed files that were delivered last, by path."""
     return {each.path: each.fingerprint for each in status.targets if each.fingerprint}
 
 
 def _reason(status: DeliveryStatus) -> Reason:
-    """How the last delivery ended: what kept the next from beginning may be in the condition instead."""
+    """How the last delivery ended; the condition may have the reason why the next one cannot begin."""
     condition = conditions.find(status.conditions)
     if condition is not None and condition.reason in _ENDED:
         return Reason(condition.reason)
@@ -117,7 +117,7 @@ def _reason(status: DeliveryStatus) -> Reason:
 
 
 def with_origin(status: DeliveryStatus, *, from_cache: bool) -> DeliveryStatus:
-    """The status that says whether what is live is from the offline cache, and nobody confirmed it since."""
+    """The status, with whether what is live comes from the offline cache and is not confirmed."""
     live = status.live
     if live is None:
         return status
@@ -125,21 +125,24 @@ def with_origin(status: DeliveryStatus, *, from_cache: bool) -> DeliveryStatus:
 
 
 def with_result(status: DeliveryStatus, step: str, result: StepResult) -> DeliveryStatus:
-    """The status with how the last check, reload or proof ended."""
+    """The status with the result of the last check, reload or proof."""
     return replace(status, **{f"last_{step}": result})
 
 
 def document_of(status: DeliveryStatus) -> dict[str, Any]:
-    """The status as it is written."""
+    """The status as a document."""
     document: dict[str, Any] = to_builtins(status)
     return document
 
 
-def _told(before: DeliveryStatus, say: Say, now: float) -> tuple[ConditionStatus, ...]:
-    told = conditions.ready(
-        ConditionStatus, status=say.is_ready, reason=say.reason.value, message=say.message
+def _conditions(before: DeliveryStatus, condition: ReadyCondition, now: float) -> tuple[ConditionStatus, ...]:
+    ready = conditions.ready(
+        ConditionStatus,
+        status=condition.is_ready,
+        reason=condition.reason.value,
+        message=condition.message,
     )
-    return conditions.put(before.conditions, told, now=now)
+    return conditions.put(before.conditions, ready, now=now)
 
 
 def _rejected(before: DeliveryStatus, row: Row, now: float) -> RejectedSet | None:

@@ -1,7 +1,7 @@
-"""What a start makes of the row that an earlier run left: no reload is lost, none is repeated in silence.
+"""Continues the delivery that an earlier run left: no reload is lost, and none is repeated without an event.
 
-A swap that was begun is rolled forward, because the set had passed its check; a way back that was begun is
-gone to its end.
+A swap that was begun is completed, because the set had passed its check; a rollback that was begun is
+completed, too.
 """
 
 from typing import Final, NamedTuple
@@ -12,65 +12,65 @@ from msgspec.structs import replace
 from syncret.daemon.core.delivery.phases import Attempt, Outcome, Phase, Reason, Row, Steps, advance
 
 _BEFORE_THE_SWAP: Final = (Phase.STAGING, Phase.CHECKING)
-_AFTER_A_REQUEST: Final = (Phase.RELOADING, Phase.RELOADING_OLD)
+_RELOAD_REQUESTED: Final = (Phase.RELOADING, Phase.RELOADING_OLD)
 
 
 class UnitFacts(Struct, frozen=True, kw_only=True):
-    """What systemd tells about the unit that was to be reloaded. Times are of the monotonic clock."""
+    """The state of the unit that was to be reloaded. Times are of the monotonic clock."""
 
     invocation: str
     started: float
     reload_began: float | None = None
-    """When its last ExecReload= began; None: there was none, or it cannot tell (Type=notify-reload)."""
+    """When its last ExecReload= began; None if there was none, or it is not known (Type=notify-reload)."""
     reload_succeeded: bool = True
     runs: bool = True
-    """Whether it runs: a restart that failed leaves it dead."""
+    """Whether it runs; after a failed restart it does not."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What a start finds on the host."""
+    """The state of the host at the start."""
 
     boot: str
-    """Empty if that is hidden: then only the life of the unit tells what happened."""
+    """The ID of this boot; empty if it is hidden: then the InvocationID of the unit has to do."""
     swapped: int = 0
-    """How many targets hold the set that was coming, which their inodes tell."""
+    """How many targets hold the new set, by their inodes."""
     staged: bool = True
-    """Whether what is staged for the other targets is still there: a reboot empties /run."""
+    """Whether what was staged for the other targets still exists: a reboot empties /run."""
     restored_at: float | None = None
-    """When files that a reboot had taken were written again, in this boot; None: nothing was taken."""
+    """When files that a reboot removed were written again; None if it removed none."""
     unit: UnitFacts | None = None
-    """None: it is no unit that was asked, or systemd does not answer."""
+    """None if the reload was not of a unit, or systemd does not answer."""
     restarts: bool = False
-    """Whether a restart was asked for, and no reload."""
+    """Whether a restart was requested instead of a reload."""
 
 
 class Recovered(NamedTuple):
-    """The row to go on with."""
+    """The row to continue with."""
 
     row: Row
     discard: bool = False
     """Whether what is staged has to be removed."""
     repeated: bool = False
-    """Whether a reload is asked for that may have happened: tell it."""
+    """Whether a reload is requested that may have happened, which is reported by an event."""
 
 
 def recover(row: Row, found: Found, steps: Steps) -> Recovered:
-    """The row to go on with after a start."""
+    """The row to continue with after a start."""
     if row.phase in _BEFORE_THE_SWAP:
         return Recovered(_given_up(row), discard=True)
     if row.phase is Phase.SWAPPING:
         return _swap_forward(row, found)
     if row.phase is Phase.ROLLING_BACK:
         return Recovered(_back(row, found, steps))
-    if row.phase in _AFTER_A_REQUEST:
-        if row.asked is None:  # of the old set it is asked in the phase itself
+    if row.phase in _RELOAD_REQUESTED:
+        if row.asked is None:  # a reload after a rollback records no attempt
             return Recovered(row, repeated=True)
         return _asked(row, row.asked, found, steps)
     return Recovered(row)
 
 
 def adopted(wanted: str, live: str) -> Row:
-    """The row of a Delivery whose state is lost: what is live is taken over if it is what is wanted."""
+    """The row of a Delivery without state: what is live is adopted if it is what is wanted."""
     return Row(generation=1, live=wanted, reason=Reason.DELIVERED) if wanted == live else Row()
 
 
@@ -81,13 +81,13 @@ def _given_up(row: Row) -> Row:
 def _swap_forward(row: Row, found: Found) -> Recovered:
     if found.swapped >= row.targets:
         return Recovered(replace(row, phase=Phase.SWAPPED, done=row.targets))
-    if not found.staged:  # both sets are gone, so nothing is mixed: begin again
+    if not found.staged:  # no target holds an old set any more: begin again
         return Recovered(_given_up(row), discard=True)
     return Recovered(replace(row, done=found.swapped))
 
 
 def _back(row: Row, found: Found, steps: Steps) -> Row:
-    """The way back, from where it was interrupted."""
+    """The rollback, from where it was interrupted."""
     if found.swapped > 0:
         return replace(row, done=found.swapped)
     return advance(replace(row, done=1), Outcome.DONE, steps)
@@ -105,7 +105,7 @@ def _asked(row: Row, attempt: Attempt, found: Found, steps: Steps) -> Recovered:
 
 
 def _rebooted(row: Row, found: Found, steps: Steps) -> Recovered:
-    """A unit that started after the files were there has read them."""
+    """After a reboot: a unit that started after the files were written has read them."""
     unit = found.unit
     if found.restored_at is None or (unit is not None and unit.started > found.restored_at):
         return Recovered(advance(row, Outcome.DONE, steps))
@@ -113,11 +113,11 @@ def _rebooted(row: Row, found: Found, steps: Steps) -> Recovered:
 
 
 def _happened(attempt: Attempt, found: Found) -> Outcome | None:
-    """How the request ended; NOT_ASKED if it never reached systemd, None if that cannot be told."""
+    """How the request ended; NOT_ASKED if it never reached systemd, None if that is not known."""
     unit = found.unit
     if unit is None:
         return None
-    if unit.invocation != attempt.invocation:  # a new life has read the new files
+    if unit.invocation != attempt.invocation:  # it was started since, and read the new files
         return Outcome.DONE if unit.runs else Outcome.FAILED
     if found.restarts:
         return Outcome.NOT_ASKED
@@ -129,5 +129,5 @@ def _happened(attempt: Attempt, found: Found) -> Outcome | None:
 
 
 def _ask_again(row: Row) -> Row:
-    """A reload of the new set waits for its turn again; that of the old one is asked for at once."""
+    """Request the reload again: of the new set in its next turn, after a rollback at once."""
     return replace(row, asked=None, phase=Phase.SWAPPED if row.phase is Phase.RELOADING else row.phase)

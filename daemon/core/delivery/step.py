@@ -1,4 +1,4 @@
-"""What a delivery tells of itself, step by step: metrics count it."""
+"""The steps of a delivery that it reports to a listener, which counts them in metrics."""
 
 from collections.abc import Callable
 from typing import Literal, TypeAlias
@@ -8,14 +8,14 @@ from msgspec import Struct
 from syncret.config.meta import ObjectRef
 from syncret.daemon.core.delivery.phases import Outcome
 
-StepName: TypeAlias = Literal["due", "check", "swap", "reload", "told", "rollback", "repair", "over"]
+StepName: TypeAlias = Literal["due", "check", "swap", "reload", "reloaded", "rollback", "repair", "over"]
 
 
 class Step(Struct, frozen=True, kw_only=True):
     """One step of one Delivery. Times are of the monotonic clock.
 
-    `due`: a change or a reload is owed; told again as long as it is. `over`: nothing is owed any more.
-    `reload` is told once for all Deliveries of a turn, `told` by each that had one.
+    `due`: a change or a reload is due, reported by each run until it is done. `over`: nothing is due now.
+    `reload` is reported once for all Deliveries of a turn, `reloaded` by each of them.
     """
 
     ref: ObjectRef
@@ -24,12 +24,12 @@ class Step(Struct, frozen=True, kw_only=True):
     """When it began."""
     result: str = ""
     action: str = ""
-    """Of a reload: what was done."""
+    """The kind of reload."""
     seconds: float = 0.0
 
 
 StepListener: TypeAlias = Callable[[Step], object]
-"""Hears of each step, on the event loop."""
+"""Called with each step, on the event loop."""
 
 
 def ignore_step(step: Step) -> None:
@@ -38,5 +38,5 @@ def ignore_step(step: Step) -> None:
 
 
 def result_of(outcome: Outcome) -> str:
-    """How a check, a reload or a proof ended, as status and metrics say it."""
+    """How a check, a reload or a proof ended, as a word for status and metrics."""
     return "success" if outcome is Outcome.DONE else outcome.value

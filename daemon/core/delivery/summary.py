@@ -1,4 +1,4 @@
-"""The row of a Delivery beside its condition: which set is live, and how the last reload went."""
+"""The row of a Delivery in tables, beside its condition: the live set, and how the last reload ended."""
 
 from typing import TYPE_CHECKING
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:  # few hosts have any
 
 
 class DeliverySummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What is live, and who was told of it last."""
+    """The live set of a Delivery and its last reload."""
 
     generation: int
-    """Number of the live set; 0: none."""
+    """Number of the live set; 0 if there is none."""
     since: str | None
     """Since when it has been live."""
     reload: str
-    """What is done to tell of a set, as two words; empty: nothing."""
+    """What is reloaded and how, as two words; empty without a reload."""
     result: str
-    """How the last one ended; empty: there was none."""
+    """How the last reload ended; empty if there was none."""
     took: str
     """How long it took."""
 
@@ -30,13 +30,13 @@ def summary_of(delivery: "Delivery") -> DeliverySummary:
     return DeliverySummary(
         generation=0 if live is None else live.generation,
         since=None if live is None else live.since,
-        reload=_told(delivery.spec.reload),
+        reload=_reload(delivery.spec.reload),
         result="" if last is None else last.result,
         took="" if last is None else last.took,
     )
 
 
-def _told(reload: "DeliveryReload | None") -> str:
+def _reload(reload: "DeliveryReload | None") -> str:
     if reload is None:
         return ""
     if reload.unit:

@@ -1,4 +1,4 @@
-"""When a delivery is due: after a quiet time, not too often, and never so often that a unit is given up."""
+"""When a delivery is due: after a quiet time, not too often, and within the start limit of its unit."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -6,25 +6,25 @@ from typing import Final
 from msgspec import Struct
 
 _KEPT_FREE: Final = 2
-"""Restarts that a unit keeps in hand: one to roll back, one for the administrator."""
+"""Restarts of a start limit that are left free: one for a rollback, one for the administrator."""
 
 
 class Debounce(Struct, frozen=True):
-    """Seconds: how long nothing may have changed, and how long the first change waits at most."""
+    """Seconds for which nothing may have changed, and for which the first change waits at most."""
 
     quiet: float = 2
     at_most: float = 30
 
 
 def together(each: Iterable[Debounce]) -> Debounce:
-    """The debounce of several Deliveries that tell one unit: the most patient, as long as nobody minds."""
+    """The debounce of Deliveries that reload one unit: the longest `quiet`, up to the shortest `at_most`."""
     known = list(each)
     at_most = min(one.at_most for one in known)
     return Debounce(min(max(one.quiet for one in known), at_most), at_most)
 
 
 def due(debounce: Debounce, *, first: float, last: float, not_before: float = 0) -> float:
-    """When changes are delivered, the first and last of which came at these times."""
+    """When changes are delivered, given the times of the first and the last."""
     return max(min(last + debounce.quiet, first + debounce.at_most), not_before)
 
 
@@ -36,7 +36,7 @@ class StartLimit(Struct, frozen=True):
 
 
 def restart_allowed_at(limit: StartLimit, restarts: Sequence[float], now: float) -> float:
-    """When the next restart may be asked for, after those at these times; beyond its limit it stays dead."""
+    """When the next restart may be requested, after those at these times, within the start limit."""
     if limit.interval <= 0 or limit.burst <= 0:
         return now
     most = max(limit.burst - _KEPT_FREE, 1)

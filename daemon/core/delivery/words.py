@@ -1,4 +1,4 @@
-"""What a Delivery does beside its files, in words: for `plan`, which does none of it."""
+"""Describes the steps of a Delivery in words, for `plan`, which does not carry them out."""
 
 from collections.abc import Iterator
 

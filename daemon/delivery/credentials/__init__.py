@@ -1,1 +1,1 @@
-"""Credentials of systemd: answered on a socket while a unit starts, or sealed into files."""
+"""Credentials of systemd: served on a socket while a unit starts, or sealed into files."""

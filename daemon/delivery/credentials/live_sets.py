@@ -1,4 +1,4 @@
-"""Reads the sets that socket targets have live; what is asked for by one process comes from one set."""
+"""Reads the live sets of socket targets, so that all credentials of one process come from one set."""
 
 import os
 import time
@@ -29,13 +29,13 @@ class LiveSet(Struct, frozen=True, kw_only=True):
 
 
 class LiveSets:
-    """The sets that processes have begun to read."""
+    """The sets from which processes have got a credential."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[int, str, ObjectRef, str], tuple[float, LiveSet]] = {}
 
     def of(self, pid: int, asked: Asked, ref: ObjectRef, offer: Offer) -> LiveSet | None:
-        """The set for a process; None while there is none. Raises Refused and OSError."""
+        """The set for a process; None if none is live yet. Raises Refused and OSError."""
         now = time.monotonic()
         self._held = {key: each for key, each in self._held.items() if each[0] > now}
         key = (pid, asked.unit, ref, offer.folder)
@@ -45,13 +45,13 @@ class LiveSets:
         found = read_live(offer)
         if found is not None:
             same = (each for _, each in self._held.values() if each == found)
-            found = next(same, found)  # units that start together share it
+            found = next(same, found)  # units that start together share the memory
             self._held[key] = (now + HELD_FOR, found)
         return found
 
 
 def read_live(offer: Offer) -> LiveSet | None:
-    """What is live now; None if nothing is. Raises Refused and OSError."""
+    """The set that is live now; None if none is. Raises Refused and OSError."""
     try:
         with opened(offer.folder, Trust.of_process(), make=False) as place:
             folder = os.open(place.name, OPEN_FOLDER, dir_fd=place.folder)

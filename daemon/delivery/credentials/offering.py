@@ -1,4 +1,4 @@
-"""The Deliveries' side of the credential socket: what each one offers, who got it, and who did not."""
+"""Publishes what Deliveries offer on the credential socket, and records its answers and refusals."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,11 +20,11 @@ from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.engine.reconcilers.context import ReconcilerContext
 
 OWN: Final = "..credentials"
-"""The folder below the output folder from which units are answered."""
+"""The folder in the output folder that holds what the socket serves."""
 
 
 class Offering:
-    """Publishes what Deliveries have live. Implements Audience."""
+    """Publishes the live credentials of Deliveries. Implements OfferListener."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Offering:
         self._own_folder = own_folder
         self._needs_socket = needs_socket
         if offers is not None:
-            offers.audience = self
+            offers.listener = self
 
     def check(self, spec: DeliverySpec) -> None:
-        """Raise Refused for a target that no unit could ask for."""
+        """Raise Refused for a socket target if there is no socket or no output folder."""
         for number, target in enumerate(spec.to):
             if target.socket is None:
                 continue
@@ -56,27 +56,27 @@ class Offering:
                 raise Refused(f"{at}: there is no output folder to answer from", "set outputDir")
 
     def begin(self, run: Delivering) -> None:
-        """Offer what the Delivery has live from now on; it may."""
+        """Offer what the Delivery has live from now on. It was allowed by the checks."""
         offers = self._offers
         if offers is not None:
             run.offer = lambda row: offers.publish(run.ref, self._of(run, row))
             run.offer(run.row)
 
     def reported(self, ref: ObjectRef, status: DeliveryStatus) -> DeliveryStatus:
-        """The status with who was answered."""
+        """The status with the units that were answered."""
         if self._offers is None:
             return status
         return replace(status, consumers=self._offers.consumers(ref, status.consumers))
 
     def forget(self, ref: ObjectRef) -> None:
-        """A Delivery is gone, and with it what only its units could read."""
+        """Withdraw the offers of a deleted Delivery, and remove the files that only its units could read."""
         if self._offers is not None:
             self._offers.withdraw(ref)
-            with suppress(OSError, Refused):  # it is in nobody's way
+            with suppress(OSError, Refused):  # no process reads it any more
                 remove_tree(self._own_folder(ref))
 
     def answered(self, ref: ObjectRef, asked: Asked, generation: int) -> None:
-        """As `Audience` says."""
+        """See OfferListener."""
         if self._offers is not None:
             at = stamp(self._context.clock.now())
             consumer = Consumer(unit=asked.unit, credential=asked.credential, generation=generation, at=at)
@@ -84,7 +84,7 @@ class Offering:
             self._context.wake(ref)
 
     def refused(self, ref: ObjectRef, message: str) -> None:
-        """As `Audience` says."""
+        """See OfferListener."""
         self._context.events.event(ref, warning=True, reason="CredentialRefused", message=message)
 
     def _of(self, run: Delivering, row: Row) -> list[Offer]:

@@ -1,4 +1,4 @@
-"""Which Delivery answers for which credential of which unit, and who has asked: shared with the socket."""
+"""What Deliveries offer on the credential socket, by unit and credential, and which units have asked."""
 
 import asyncio
 from collections import Counter
@@ -15,59 +15,59 @@ MOST_CONSUMERS: Final = 64
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """One socket target of a Delivery that may be answered for."""
+    """One socket target of a Delivery."""
 
     units: tuple[str, ...]
     names: frozenset[str]
     """The credentials."""
     folder: str
-    """Where the set is that is live: one file for each credential."""
+    """The folder of the live set, with one file for each credential."""
     generation: int
-    """Number of the set that is live; the one that comes has the next."""
+    """Number of the live set; that of the next one is one more."""
     coming: tuple[int, int] | None = None
-    """Device and inode of the set that is under way, by which it is known once it is swapped in."""
+    """Device and inode of the next set, by which it is recognized once it is swapped in."""
 
     def is_for(self, asked: Asked) -> bool:
         """Whether this unit may have this credential."""
         return asked.credential in self.names and is_among(asked.unit, self.units)
 
     def is_near(self, asked: Asked) -> bool:
-        """Whether it has the unit or the credential, but not both: somebody may have meant it."""
+        """Whether it has the unit or the credential: then its author may have made a mistake."""
         return asked.credential in self.names or is_among(asked.unit, self.units)
 
 
-class Audience(Protocol):
-    """Hears which credentials of its Deliveries were asked for."""
+class OfferListener(Protocol):
+    """Is notified of the requests for credentials that Deliveries offer."""
 
     def answered(self, ref: ObjectRef, asked: Asked, generation: int) -> None:
-        """A unit got the value that this set has."""
+        """A unit got the value of this set."""
         ...
 
     def refused(self, ref: ObjectRef, message: str) -> None:
-        """A unit was refused a credential of this Delivery, or one of its units another credential."""
+        """A request was refused that has the unit or the credential of this Delivery."""
         ...
 
 
 class Offers:
-    """The offers of one run of the daemon, and what came of them."""
+    """The offers of one run of the daemon, and the requests for them."""
 
     def __init__(self) -> None:
         self.results: Counter[str] = Counter()
-        """How many requests ended how."""
+        """The number of requests by result."""
         self.is_complete = False
-        """Whether every Delivery that there was at the start has said what it offers."""
-        self.audience: Audience | None = None
+        """Whether every Delivery that existed at the start has published its offers."""
+        self.listener: OfferListener | None = None
         self._offers: dict[ObjectRef, Sequence[Offer]] = {}
         self._consumers: dict[ObjectRef, dict[Asked, Consumer]] = {}
         self._changed = asyncio.Event()
 
     @property
     def changed(self) -> asyncio.Event:
-        """Set at the next change: take it before looking, and wait for it after."""
+        """Set at the next change. Take it before the offers are read, then wait for it."""
         return self._changed
 
     def publish(self, ref: ObjectRef, offers: Sequence[Offer]) -> None:
-        """A Delivery says what it answers for now. Also said when a set went live."""
+        """Replace the offers of a Delivery; also called when a set went live."""
         if offers:
             self._offers[ref] = offers
         else:
@@ -75,17 +75,17 @@ class Offers:
         self.notify()
 
     def notify(self) -> None:
-        """Let everybody look again who waits."""
+        """Wake all requests that wait."""
         self._changed.set()
         self._changed = asyncio.Event()
 
     def complete(self) -> None:
-        """No more offers come by themselves: what is not offered is refused at once from now on."""
+        """Refuse other requests at once from now on: all Deliveries have published their offers."""
         self.is_complete = True
         self.notify()
 
     def withdraw(self, ref: ObjectRef) -> None:
-        """A Delivery is gone."""
+        """Remove the offers and consumers of a Delivery."""
         self._consumers.pop(ref, None)
         if ref in self._offers:
             self.publish(ref, ())
@@ -101,18 +101,18 @@ class Offers:
         """A Delivery that has the unit or the credential."""
         return next((ref for ref, each in self._all() if each.is_near(asked)), None)
 
-    def tell_answered(self, ref: ObjectRef, asked: Asked, generation: int) -> None:
-        """Tell the Delivery that a unit got a value of this set."""
-        if self.audience is not None:
-            self.audience.answered(ref, asked, generation)
+    def report_answered(self, ref: ObjectRef, asked: Asked, generation: int) -> None:
+        """Notify the listener that a unit got a value of this set."""
+        if self.listener is not None:
+            self.listener.answered(ref, asked, generation)
 
-    def tell_refused(self, ref: ObjectRef, message: str) -> None:
-        """Tell it that a unit did not."""
-        if self.audience is not None:
-            self.audience.refused(ref, message)
+    def report_refused(self, ref: ObjectRef, message: str) -> None:
+        """Notify the listener that a unit was refused."""
+        if self.listener is not None:
+            self.listener.refused(ref, message)
 
     def note(self, ref: ObjectRef, consumer: Consumer) -> None:
-        """Note who has which set; its Delivery reports it with its next run."""
+        """Note which set a unit has; the next run of the Delivery reports it."""
         known = self._consumers.setdefault(ref, {})
         asked = Asked(consumer.unit, consumer.credential)
         known.pop(asked, None)
@@ -121,7 +121,7 @@ class Offers:
             del known[next(iter(known))]
 
     def consumers(self, ref: ObjectRef, before: Sequence[Consumer]) -> tuple[Consumer, ...]:
-        """The last that were answered, with those that an earlier run reported."""
+        """The units that were answered last, with those that an earlier run reported."""
         known = self._consumers.get(ref, {})
         if not known:
             return tuple(before)

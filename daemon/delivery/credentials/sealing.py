@@ -1,4 +1,4 @@
-"""Seals a credential with the key of this host, or its TPM, by systemd's own program."""
+"""Encrypts credentials with the key of this host or its TPM, by `systemd-creds`."""
 
 import os
 import subprocess
@@ -11,14 +11,14 @@ from syncret.daemon.delivery.paths import Refused
 
 PROGRAM: Final = "/usr/bin/systemd-creds"
 _WITHIN: Final = 30.0
-_FOR_EVERYBODY: Final = 256
-"""The first version of systemd that seals for others than root, if polkit lets them."""
+_SEALS_FOR_USERS: Final = 256
+"""The first version of systemd that seals for other users than root, if polkit allows it."""
 
 _REMEDY: Final = "use socket, or install deliver-as-root.conf as a drop-in and run systemd-creds setup once"
 
 
 def check_sealing(spec: DeliverySpec) -> None:
-    """Raise Refused for sealed credentials if this process can seal none."""
+    """Raise Refused for sealed credentials if this process cannot seal any."""
     for number, target in enumerate(spec.to):
         sealed = target.systemd_credential
         if sealed is not None and sealed.encrypt != "none" and not may_seal():
@@ -26,12 +26,12 @@ def check_sealing(spec: DeliverySpec) -> None:
 
 
 def may_seal() -> bool:
-    """Whether systemd may seal something for this process."""
-    return os.geteuid() == 0 or _version() >= _FOR_EVERYBODY
+    """Whether systemd seals credentials for this process."""
+    return os.geteuid() == 0 or _version() >= _SEALS_FOR_USERS
 
 
 def sealed(content: bytes, *, name: str, key: str) -> bytes:
-    """The content as only this host can open it, and only under this name. Raises Refused."""
+    """The content, encrypted so that only this host can open it, under this name. Raises Refused."""
     command = [PROGRAM, "encrypt", f"--name={name}", f"--with-key={key}", "-", "-"]
     try:
         done = subprocess.run(  # noqa: S603  # names and keys are checked
@@ -56,10 +56,10 @@ def sealed(content: bytes, *, name: str, key: str) -> bytes:
 @cache
 def _version() -> int:
     try:
-        told = subprocess.run(  # noqa: S603  # nobody's words
+        done = subprocess.run(  # noqa: S603  # a constant command
             [PROGRAM, "--version"], capture_output=True, check=False, timeout=_WITHIN
         )
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    words = told.stdout.decode(errors="replace").split()
+    words = done.stdout.decode(errors="replace").split()
     return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0

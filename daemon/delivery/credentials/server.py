@@ -1,8 +1,8 @@
-"""Answers systemd, which asks for the credentials of a unit that starts, on a Unix socket.
+"""Serves the credential socket, on which systemd asks for the credentials of a unit that starts.
 
-A connection that is closed has given an empty credential (see `core.delivery.credentials`): so each one is
-answered or refused, and none is accepted before there is something to say. Those that wait when a run of the
-daemon ends are handed to the next one; systemd keeps a copy of each that waits, in case the process dies.
+To close a connection is to give an empty credential (see `core.delivery.credentials`). So each one is
+answered or refused, and none is accepted before there are offers. Connections that wait when a run of the
+daemon ends are passed to the next run; systemd keeps a copy of each, in case the process dies.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ WRITE_WITHIN: Final = 5.0
 """Seconds in which systemd has to take an answer."""
 
 ACCEPT_PAUSE: Final = 1.0
-"""Seconds until the next try, if no connection can be accepted."""
+"""Seconds until the next attempt, if no connection can be accepted."""
 
 ROOT: Final = 0
 KEPT: Final = "asked-"
-"""What the names of connections begin with that systemd keeps."""
+"""Prefix of the names of connections that systemd keeps."""
 
 _NUMBERS: Final = itertools.count()
 _PEER: Final = struct.Struct("3i")
@@ -45,16 +45,16 @@ Result: TypeAlias = Literal["answered", "refused", "timeout", "failed"]
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """A connection, and until when it may wait, in the loop's time."""
+    """A connection, and until when it may wait, in loop time."""
 
     connection: socket.socket
     deadline: float
     name: str
-    """By which systemd keeps a copy."""
+    """The name under which systemd keeps a copy."""
 
 
 class Keeper(Protocol):
-    """Keeps a descriptor open, whatever becomes of this process, and passes it to the next one."""
+    """Keeps a descriptor open if this process dies, and passes it to the next one: systemd's FDSTORE."""
 
     def keep(self, name: str, fd: int) -> None:
         """Keep it under this name."""
@@ -73,7 +73,7 @@ class NoKeeper:
 
 
 class Answer(NamedTuple):
-    """What a request gets: a value of a set, or a refusal that says why."""
+    """The answer to a request: a value of a set, or a refusal with its reason."""
 
     result: Result
     why: str = ""
@@ -94,9 +94,9 @@ class CredentialServer:
         left: Sequence[Request] = (),
         keeper: Keeper | None = None,
     ) -> None:
-        """`wait`: seconds until a request is refused for which nothing is live; `left`: who waits already."""
+        """`wait`: seconds until a request without a live set is refused; `left`: those of an earlier run."""
         self.left: list[Request] = list(left)
-        """Requests that wait when the server has stopped."""
+        """Requests that still wait when the server has stopped."""
         self._keeper = keeper or NoKeeper()
         self._listener = listener
         self._offers = offers
@@ -107,7 +107,7 @@ class CredentialServer:
         self._stopping = asyncio.Event()
 
     async def serve(self) -> None:
-        """Answer until `stop` is called; then those are left that still wait."""
+        """Answer until `stop` is called; requests that still wait are then in `left`."""
         self._listener.settimeout(0)
         async with asyncio.TaskGroup() as group:
             for request in self._take_left():
@@ -117,7 +117,7 @@ class CredentialServer:
             accepting.cancel()
 
     def stop(self) -> None:
-        """Let no request wait any more; those that wait are left."""
+        """Stop serving; requests that still wait are kept in `left`."""
         self._stopping.set()
         self._offers.notify()
 
@@ -146,18 +146,18 @@ class CredentialServer:
 
     async def _begin(self, group: asyncio.TaskGroup, request: Request) -> None:
         group.create_task(self._serve(request), name="credentials: answer")
-        await self._room.acquire()  # after it: whoever was accepted is served
+        await self._room.acquire()  # after it: an accepted connection is always served
 
     async def _serve(self, request: Request) -> None:
         answer: Answer | None = Answer("failed", "an unexpected error")
         try:
             asked = _asked(request.connection)
             if asked is None:
-                answer = Answer("refused", "who asks is no unit that systemd starts")
+                answer = Answer("refused", "the peer is no unit that systemd starts")
             else:
                 answer = await self._found(request, *asked)
             if answer is not None:
-                self._tell(answer, None if asked is None else asked[1])
+                self._report(answer, None if asked is None else asked[1])
         finally:
             self._room.release()
             if answer is None:
@@ -171,7 +171,7 @@ class CredentialServer:
         is_kept = False
         while True:
             changed = self._offers.changed
-            answer = await self._look(pid, asked)
+            answer = await self._answer(pid, asked)
             if answer is not None:
                 return answer
             if self._stopping.is_set():
@@ -183,8 +183,8 @@ class CredentialServer:
                 near = self._offers.near(asked)
                 return Answer("timeout", f"nothing is live after {self._wait:g}s", near)
 
-    async def _look(self, pid: int, asked: Asked) -> Answer | None:
-        """The answer as things are now; None if one may come."""
+    async def _answer(self, pid: int, asked: Asked) -> Answer | None:
+        """The answer by the offers that there are now; None if one may come later."""
         known = False
         for ref, offer in list(self._offers.of(asked)):
             known = True
@@ -198,7 +198,7 @@ class CredentialServer:
                 return Answer("answered", "", ref, value, live.generation)
         if known or not self._offers.is_complete:
             return None
-        return Answer("refused", "no Delivery lets it have that", self._offers.near(asked))
+        return Answer("refused", "no Delivery gives it this credential", self._offers.near(asked))
 
     async def _change(self, changed: asyncio.Event, deadline: float) -> bool:
         """Whether something changed before the deadline."""
@@ -208,19 +208,19 @@ class CredentialServer:
                 return True
         return False
 
-    def _tell(self, answer: Answer, asked: Asked | None) -> None:
+    def _report(self, answer: Answer, asked: Asked | None) -> None:
         self._offers.results[answer.result] += 1
         if answer.result == "answered" and answer.ref is not None and asked is not None:
-            self._offers.tell_answered(answer.ref, asked, answer.generation)
+            self._offers.report_answered(answer.ref, asked, answer.generation)
             return
         unit, credential = asked or ("", "")
         log.warning("a credential is refused", unit=unit, credential=credential, reason=answer.why)
         if answer.ref is not None:
-            self._offers.tell_refused(answer.ref, f"{unit} asked for {credential}: {answer.why}")
+            self._offers.report_refused(answer.ref, f"{unit} asked for {credential}: {answer.why}")
 
 
 def refuse_all(requests: Sequence[Request]) -> None:
-    """Refuse those that nobody will answer any more: the process ends."""
+    """Refuse the requests that still wait when the process ends."""
     for request in requests:
         with request.connection as connection, suppress(OSError):
             connection.settimeout(WRITE_WITHIN)
@@ -229,17 +229,17 @@ def refuse_all(requests: Sequence[Request]) -> None:
 
 
 def _asked(connection: socket.socket) -> tuple[int, Asked] | None:
-    """The process that asks, which has to be root's, and what it asks for."""
+    """The PID of the peer and what it asks for; None unless it is root's and asks for a unit."""
     pid, uid, _ = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
     asked = None
-    with suppress(OSError):  # it has gone already
+    with suppress(OSError):  # the peer has disconnected
         asked = asked_by(connection.getpeername())
     return None if uid != ROOT or asked is None else (pid, asked)
 
 
 async def _send(connection: socket.socket, value: bytes) -> None:
-    """As one piece where the buffer holds it: a crash then truncates nothing."""
-    with connection, suppress(OSError, TimeoutError):  # systemd takes no more of a refusal than it must
+    """Send the value in one piece where the buffer holds it, so that a crash truncates nothing."""
+    with connection, suppress(OSError, TimeoutError):  # systemd does not read all of a refusal
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, len(value))
         async with asyncio.timeout(WRITE_WITHIN):
             await asyncio.get_running_loop().sock_sendall(connection, value)
@@ -252,7 +252,7 @@ def _resolve(ready: asyncio.Future[None]) -> None:
 
 
 async def _readable(listener: socket.socket) -> None:
-    """Wait until somebody connects, without accepting: whoever is not accepted waits in the kernel."""
+    """Wait for a connection without accepting it: until then it waits in the kernel."""
     loop = asyncio.get_running_loop()
     ready: asyncio.Future[None] = loop.create_future()
     loop.add_reader(listener, _resolve, ready)

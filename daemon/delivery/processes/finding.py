@@ -1,6 +1,6 @@
-"""Finds the process of a program or of a container on this host, or in the pod where processes are shared.
+"""Finds the process of a program or container on this host, or in a pod whose containers share processes.
 
-The first process, which is `pause` in such a pod, and our own are never found.
+PID 1, which is `pause` in such a pod, and the daemon itself are never found.
 """
 
 import os
@@ -18,15 +18,15 @@ _CONTAINER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{11,127}").fullmatch
 
 
 class NoSuchProcess(Exception):
-    """It does not run."""
+    """The process does not run."""
 
 
 class Ambiguous(Exception):
-    """Several processes are meant, none of which comes from another."""
+    """Several processes match, and none is the parent of the others."""
 
 
 class Hidden(Exception):
-    """It may run: the processes of other users cannot be seen here, as in the shipped unit."""
+    """The process may run, but those of other users cannot be seen, as in the shipped unit."""
 
 
 def is_container(name: str) -> bool:
@@ -40,7 +40,7 @@ def processes_of_program(program: str) -> list[int]:
 
 
 def process_of_program(program: str) -> int:
-    """The topmost process of a program: the one that its other processes come from.
+    """The topmost process of a program: the parent of its other processes.
 
     Raises NoSuchProcess, Hidden and Ambiguous.
     """
@@ -53,7 +53,7 @@ def process_of_container(name: str) -> int:
 
 
 def signal_process(find: Callable[[], int], number: signal.Signals) -> None:
-    """Send a signal to the process that is found, and to no other that got its number meanwhile.
+    """Send a signal to the process that is found; never to another one that reused its PID.
 
     Raises what `find` raises, NoSuchProcess, and PermissionError where it is another user's.
     """
@@ -70,8 +70,8 @@ def signal_process(find: Callable[[], int], number: signal.Signals) -> None:
         raise NoSuchProcess(f"there is no process {pid}") from None
 
 
-def _topmost(is_meant: Callable[[Path], bool], what: str) -> int:
-    found = _found(is_meant)
+def _topmost(matches: Callable[[Path], bool], what: str) -> int:
+    found = _found(matches)
     roots = [pid for pid, parent in found.items() if parent not in found]
     if not roots and not (_PROC / str(_INIT)).exists():  # root's, and always there
         raise Hidden(f"{what} is not among the processes that the daemon can see")
@@ -82,14 +82,14 @@ def _topmost(is_meant: Callable[[Path], bool], what: str) -> int:
     return roots[0]
 
 
-def _found(is_meant: Callable[[Path], bool]) -> dict[int, int]:
-    """The parent of each process that is meant."""
+def _found(matches: Callable[[Path], bool]) -> dict[int, int]:
+    """Each process that matches, with its parent."""
     found: dict[int, int] = {}
     for entry in _PROC.iterdir():
         if not entry.name.isdigit() or int(entry.name) in (_INIT, os.getpid()):
             continue
         try:
-            if is_meant(entry):
+            if matches(entry):
                 found[int(entry.name)] = _parent_of(entry)
         except OSError:  # it has ended meanwhile, or is hidden
             continue
@@ -97,9 +97,9 @@ def _found(is_meant: Callable[[Path], bool]) -> dict[int, int]:
 
 
 def _is_of(program: str, entry: Path) -> bool:
-    """Whether a process is of the program; one of another user by what it calls itself.
+    """Whether a process runs the program. One of another user is recognized by its command line.
 
-    That may be a sentence: `nginx: master process /usr/sbin/nginx -g daemon on;`.
+    That may be a title that it set: `nginx: master process /usr/sbin/nginx -g daemon on;`.
     """
     try:
         return str((entry / "exe").readlink()).removesuffix(_DELETED) == program

@@ -1,4 +1,4 @@
-"""Waits for the end of a program that runs beside this process, such as that of a pod's main container."""
+"""Waits for the end of a program that runs beside the daemon, such as that of a pod's main container."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ from typing import Final
 from syncret.daemon.delivery.processes.finding import processes_of_program
 
 GONE: Final = 5.0
-"""Seconds for which it has to be gone: a container that is started again comes back sooner."""
+"""Seconds without a process of the program after which it has ended; a restarted container is faster."""
 LOOK_EVERY: Final = 1.0
 
 

@@ -1,4 +1,4 @@
-"""Users and groups that a Delivery names: owners of its files, and who its programs run as."""
+"""Users and groups that a Delivery names: owners of its files, and users that its programs run as."""
 
 import os
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from syncret.daemon.files.accounts import group_id, user_id
 
 
 def known_user(name: str) -> int | None:
-    """The ID of a user; None where nobody is named. Raises Refused."""
+    """The ID of a user; None for an empty name. Raises Refused."""
     return _known(user_id, name, "user")
 
 
@@ -18,7 +18,7 @@ def known_group(name: str) -> int | None:
 
 
 def other_user(name: str) -> int | None:
-    """The user that a program is to run as, if it is not the daemon's own. Raises Refused."""
+    """The user that a program is to run as; None if it is the daemon's own. Raises Refused."""
     uid = known_user(name)
     return None if uid == os.geteuid() else uid
 

@@ -1,4 +1,4 @@
-"""Decides whether a Delivery may do on this host what it asks for: its paths, its commands, their rights."""
+"""Checks whether a Delivery may be carried out on this host: its paths, its commands, their rights."""
 
 from collections.abc import Collection
 
@@ -18,7 +18,7 @@ _ROOT_PROFILE = "install deliver-as-root.conf as a drop-in of syncret.service, o
 
 
 def check_places(spec: DeliverySpec, reserved: Collection[str]) -> None:
-    """Raise Refused for a path inside our own folders, and for what cannot be sealed here."""
+    """Raise Refused for a path inside the daemon's own folders, or credentials that cannot be sealed."""
     check_sealing(spec)
     for place in places_of(spec):
         for own in reserved:
@@ -34,10 +34,10 @@ def check_author(
     in_container: bool,
     trusts_api: bool = False,
 ) -> None:
-    """Raise Refused unless whoever can write the manifest, a file, may have what it asks for.
+    """Raise Refused unless the author of the manifest may have what the Delivery asks for.
 
-    In a bound folder that is what the settings say. Elsewhere it is everything, but for commands nobody but
-    root and the daemon may be able to write the file. What an API server has is in none.
+    In a bound folder the settings limit that. Elsewhere everything is allowed, but a manifest with commands
+    must be writable by root and the daemon alone. An object of an API server has no manifest.
     """
     folder = None if manifest is None else bounds_of(manifest, bound)
     if folder is not None:

@@ -1,7 +1,7 @@
-"""Asks for a reload where there is no polkit: by a file in a folder of ours, which a unit of root looks for.
+"""Requests a reload where there is no polkit: by a file in the daemon's folder, on which a unit of root acts.
 
-`systemd/syncret-reload@.path` starts it. It removes the last result and then the request before it does
-anything: so a result that is there once the request is gone is that of this request.
+`systemd/syncret-reload@.path` starts that unit. It removes the last result and then the request before it
+does anything: so once the request is gone, a result is that of this request.
 """
 
 import asyncio
@@ -15,12 +15,12 @@ REQUESTS: Final = Path("/run/syncret/reload")
 RESULTS: Final = Path("/run/syncret-reload")
 
 _PAUSE: Final = 0.05
-"""Seconds between two looks: the answer of a system manager takes longer."""
+"""Seconds between two polls for the result."""
 _LONGEST_RESULT: Final = 4096
 
 
 def instance(unit: str) -> str:
-    """The name of the units that help with a unit, without its ending."""
+    """The name of the helper of a unit, without its suffix."""
     return f"syncret-reload@{unit}"
 
 
@@ -31,7 +31,7 @@ async def ask(
     requests: Path = REQUESTS,
     results: Path = RESULTS,
 ) -> CommandResult:
-    """Have the helper of the unit do what it does, and wait for the end. Its exit code is systemctl's."""
+    """Request the action of the unit's helper, and wait for its end. The exit code is that of systemctl."""
     request, result = requests / unit, results / unit
     try:
         async with asyncio.timeout(seconds):
@@ -40,7 +40,7 @@ async def ask(
             while found is None:
                 await asyncio.sleep(_PAUSE)
                 found = await asyncio.to_thread(_answer, request, result)
-    except OSError as error:  # also that the time is over
+    except OSError as error:  # also TimeoutError
         taken = "" if await asyncio.to_thread(_withdrawn, request) else ", and was begun"
         what = "took longer than" if isinstance(error, TimeoutError) else f"{error.strerror}, within"
         return CommandResult(code=None, output="", problem=f"{instance(unit)}: {what} {seconds:g}s{taken}")
@@ -54,7 +54,7 @@ def _put(request: Path) -> None:
 
 
 def _answer(request: Path, result: Path) -> str | None:
-    """What became of the request; None while it waits, or is carried out."""
+    """The result of the request; None until it is carried out."""
     if request.exists():
         return None
     try:
@@ -65,7 +65,7 @@ def _answer(request: Path, result: Path) -> str | None:
 
 
 def _withdrawn(request: Path) -> bool:
-    """Whether nobody has taken the request: then nobody will."""
+    """Remove the request. Returns whether the helper had not begun it, and so never will."""
     try:
         request.unlink()
     except OSError:

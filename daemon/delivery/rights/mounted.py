@@ -1,7 +1,7 @@
-"""Runs a program as another user, or where it finds what is staged at the path that it will go live at.
+"""Runs a program as another user, or with the staged set mounted at the path where it will go live.
 
-This file is also the program that does so, in a process of its own: it imports nothing but Python's library,
-and what it mounts nobody else sees.
+This file is also the program that does so, in its own process: it imports only the standard library, and no
+other process sees its mounts.
 """
 
 import ctypes
@@ -23,14 +23,14 @@ _MS_PRIVATE: Final = 0x40000
 _PR_SET_PDEATHSIG: Final = 1
 _NOT_RUN: Final = 125
 _MOST_BESIDE: Final = 1000
-"""Names in the folder of a target that does not exist yet: each is mounted again."""
+"""The most names in the folder of a target that does not exist yet: each of them is mounted again."""
 
 _CAPABILITIES: Final = {"mounted": (21,), "user": (6, 7)}
 """Numbers of CAP_SYS_ADMIN, and of CAP_SETGID and CAP_SETUID."""
 
 
 def may(what: str) -> bool:
-    """Whether this process may show a program the set as `mounted`, or run it as another `user`."""
+    """Whether this process may mount a set for a program (`mounted`), or run it as another `user`."""
     lines = (line.partition(":\t") for line in Path("/proc/self/status").read_text().splitlines())
     held = int(next(value for name, _, value in lines if name == "CapEff"), 16)
     return all(held >> number & 1 for number in _CAPABILITIES[what])
@@ -39,7 +39,7 @@ def may(what: str) -> bool:
 def wrapped(
     argv: Sequence[str], *, views: Sequence[tuple[str, str]] = (), uid: int | None = None
 ) -> list[str]:
-    """The command that runs a command so: `views` are staged paths and the live ones that they hide."""
+    """A command that runs `argv` so: `views` are pairs of a staged path and the live path that it hides."""
     return [sys.executable, "-I", "-S", __file__, json.dumps({"views": views, "uid": uid}), *argv]
 
 
@@ -60,7 +60,7 @@ def _bind(source: str, target: str, *, read_only: bool = False) -> None:
 
 
 def _show(views: Sequence[Sequence[str]]) -> None:
-    """In mounts of our own: each staged file or folder at its live path, read-only."""
+    """In a new mount namespace, mount each staged file or folder at its live path, read-only."""
     _call("unshare", _CLONE_NEWNS)
     _call("mount", None, "/", None, _MS_REC | _MS_PRIVATE, None, about="/")
     for staged, live in views:
@@ -74,7 +74,7 @@ def _show(views: Sequence[Sequence[str]]) -> None:
 
 
 def _stand_in(live: Path, *, is_folder: bool) -> None:
-    """A name to mount over, where there is none: in a folder of ours that looks like the real one."""
+    """Make a mount point for a path that does not exist, in a tmpfs that mirrors the real folder."""
     parent = str(live.parent)
     real = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
     beside, status = list(live.parent.iterdir()), os.fstat(real)
@@ -105,7 +105,7 @@ def _make(path: Path, *, is_folder: bool) -> None:
 
 
 def _become(uid: int) -> None:
-    """Another user with its groups, and none of the rights that we have."""
+    """Become another user, with its groups and without capabilities."""
     import pwd  # not where only mounts are asked for
 
     try:

@@ -46,7 +46,7 @@ class DeliveryMetrics:
             case "reload":
                 self._reloads[step.action, step.result] += 1
                 self._reload_seconds.observe(step.seconds)
-            case "told":
+            case "reloaded":
                 self._change_seconds.observe(step.at - self._due.get(step.ref, step.at))
             case "swap" | "rollback" | "repair":
                 self._counts[step.name] += 1

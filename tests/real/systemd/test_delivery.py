@@ -174,7 +174,7 @@ def test_without_the_rule_of_polkit_the_reload_stays_owed_and_the_remedy_is_told
         assert told == "nginx-check.service start: allowed\nnginx.service reload: not allowed\n"
         host.put(*host.pair("owed"))
         until(lambda: host.ready("ReloadFailed"), "owed")
-        assert "not allowed to tell nginx.service" in host.told()
+        assert "not allowed to manage nginx.service" in host.told()
     finally:
         rule.write_text(text)
     host.machine.run("syncret", "refresh", "Delivery/web")

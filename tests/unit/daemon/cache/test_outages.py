@@ -54,7 +54,7 @@ async def delivered_once(host: Host) -> Host:
     host.reboot(after=3 * 3600)
     (host.srv / "db" / "password").unlink()
     (host.srv / "db").rmdir()
-    host.units.told.clear()
+    host.units.asked.clear()
     host.events.clear()
     return host
 
@@ -217,13 +217,13 @@ async def test_what_is_older_than_no_stale_after_is_withdrawn_at_a_start(host: H
         assert host.delivered() == "first"
     host.away()
     host.reboot(after=2 * DAY)
-    host.units.told.clear()
+    host.units.asked.clear()
     async with host.running():
         await host.until_delivered()
         assert host.file() is None
         assert host.delivered() is None
         assert host.ready(WEB)[:2] == ("False", "SourceStale")
-        assert host.units.told == []
+        assert host.units.asked == []
 
 
 async def test_and_while_the_daemon_runs(host: Host) -> None:
@@ -233,7 +233,7 @@ async def test_and_while_the_daemon_runs(host: Host) -> None:
         host.disk.later(DAY / 2)
         await host.refresh()
         assert host.file() == host.delivered() == "first"
-        host.units.told.clear()
+        host.units.asked.clear()
         host.disk.later(DAY)
         await host.refresh()
         await host.looked_at()
@@ -243,7 +243,7 @@ async def test_and_while_the_daemon_runs(host: Host) -> None:
         assert host.ready(WEB)[:2] == ("False", "SourceStale")
         assert ("ExternalSecret", "Withdrawn") in host.events
         assert ("Delivery", "Withdrawn") in host.events
-        assert host.units.told == []
+        assert host.units.asked == []
         host.back()
         await host.refresh()
         await host.looked_at()

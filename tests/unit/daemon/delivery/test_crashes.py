@@ -112,7 +112,7 @@ async def test_wherever_it_ends_the_next_start_ends_what_was_begun(
         reload = {"unit": "nginx.service", "action": action}
         world.write(secret(crt="1", key="1"), delivery(to=targets, reload=reload))
         assert await life(world)
-        assert world.units.told == [("nginx.service", action)]
+        assert world.units.asked == [("nginx.service", action)]
 
         seen: list[str] = []  # what the unit has read
 
@@ -128,7 +128,7 @@ async def test_wherever_it_ends_the_next_start_ends_what_was_begun(
             steps.step()
             return done
 
-        world.units.when_told, world.units.outcome = read, outcome
+        world.units.when_asked, world.units.outcome = read, outcome
         world.write(secret(crt="2", key="2"))
         steps.arm(number)
         killed = not await life(world)

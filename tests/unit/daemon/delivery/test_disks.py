@@ -50,7 +50,7 @@ async def test_a_swap_that_fails_takes_back_what_was_swapped(
         await world.look_again()
         assert world.ready() == ("True", "Delivered")
         assert [world.files(name) for name in "ab"] == [{"crt": "2"}] * 2
-    assert len(world.units.told) == 2
+    assert len(world.units.asked) == 2
 
 
 async def test_a_set_that_is_live_in_part_is_told_and_gone_on_with(
@@ -64,12 +64,12 @@ async def test_a_set_that_is_live_in_part_is_told_and_gone_on_with(
         assert world.ready() == ("False", "SwapFailed")
         assert "set 2 is live in part: [Errno 30] Read-only file system" in world.message()
         assert world.status()["phase"] == "Swapping"
-        assert len(world.units.told) == 1, "of a mixture nobody is told"
+        assert len(world.units.asked) == 1, "no unit is reloaded while sets are mixed"
         assert ("due",) in world.took()[-1:]
         await world.look_again()
         assert world.ready() == ("True", "Delivered")
         assert [world.files(name) for name in "ab"] == [{"crt": "2"}] * 2
-    assert len(world.units.told) == 2
+    assert len(world.units.asked) == 2
 
 
 async def test_an_interrupted_swap_on_a_disk_that_fails_is_told(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from syncret.daemon.delivery.links import LinksTarget
-from syncret.daemon.delivery.making import Look
+from syncret.daemon.delivery.making import Permissions
 from syncret.daemon.delivery.paths import Refused, Trust, opened
 from syncret.daemon.files.syscalls import OPEN_FOLDER
 
@@ -29,7 +29,7 @@ def target(web: Path) -> Iterator[LinksTarget]:
     folder = os.open(web, OPEN_FOLDER)
     try:
         with opened(str(web), Trust.of_process()) as place:
-            yield LinksTarget(place, folder, Look(mode=0o440, folder_mode=0o750))
+            yield LinksTarget(place, folder, Permissions(mode=0o440, folder_mode=0o750))
     finally:
         os.close(folder)
 

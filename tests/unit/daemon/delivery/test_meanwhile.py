@@ -41,7 +41,7 @@ async def test_a_source_that_changes_at_each_step_is_delivered_in_order_and_the_
             seen.append(files["crt"])
             change()
 
-        world.units.when_started, world.units.when_told = change, told
+        world.units.when_started, world.units.when_asked = change, told
         await world.apply(secret(crt="2", key="2"))
         while not all(each.done() for each in looks):
             await asyncio.gather(*looks)
@@ -66,10 +66,10 @@ async def test_a_delivery_that_is_deleted_during_its_reload_ends_that_first(
             assert stored is not None
             deleted.append(asyncio.ensure_future(world.home.delete(stored)))
 
-        world.units.when_told = delete
+        world.units.when_asked = delete
         await world.apply(secret(crt="2"))
         await asyncio.gather(*deleted)
         await world.settle()
-        assert [unit for unit, _ in world.units.told] == ["nginx.service"] * 2
+        assert [unit for unit, _ in world.units.asked] == ["nginx.service"] * 2
         assert world.engine.inventory.get(NAME) is None
         assert world.files() == left

@@ -16,7 +16,7 @@ from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.delivery import proving
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.proving import Prover, check
-from syncret.daemon.delivery.units import Action, Told, UnitState
+from syncret.daemon.delivery.units import Action, ActionResult, UnitState
 from tests.support.tls import Authority, Pair
 from tests.unit.daemon.delivery.world import FakeUnits
 
@@ -66,20 +66,20 @@ async def serving(pair: Pair, folder: Path, *, postgres: bool = False) -> AsyncG
 
 async def prove(
     units: FakeUnits | None = None,
-    told: tuple[Action, UnitState | None] = ("reload", None),
+    reload: tuple[Action, UnitState | None] = ("reload", None),
     **step: Any,  # noqa: ANN401  # any field
-) -> Told:
+) -> ActionResult:
     health = msgspec.convert({"within": "1s", "stableFor": "0s", **step}, DeliveryHealth)
     files = {"server.pem": NEW.certificate, "other": b"no certificate"}
-    return await Prover(health, units or FakeUnits(), files=files, variables={}, told=told).prove()
+    return await Prover(health, units or FakeUnits(), files=files, variables={}, reload=reload).prove()
 
 
 @pytest.mark.parametrize("postgres", [False, True], ids=["tls", "postgres"])
 async def test_the_new_certificate_is_served(tmp_path: Path, *, postgres: bool) -> None:
     how = {"startTLS": "postgres"} if postgres else {}
     async with serving(NEW, tmp_path, postgres=postgres) as address:
-        told = await prove(tls={"address": address, "certificate": "server.pem", **how})
-    assert told.outcome is Outcome.DONE
+        result = await prove(tls={"address": address, "certificate": "server.pem", **how})
+    assert result.outcome is Outcome.DONE
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ async def test_a_server_that_has_not_read_it_is_found_out(
 ) -> None:
     monkeypatch.setattr(proving, "parse_duration", no_time)  # the first probe decides
     async with serving(OLD, tmp_path) as address:
-        told = await prove(tls={"address": address, "certificate": file})
-    assert told.outcome is Outcome.FAILED
-    assert told.message.endswith(problem)
+        result = await prove(tls={"address": address, "certificate": file})
+    assert result.outcome is Outcome.FAILED
+    assert result.message.endswith(problem)
 
 
 async def test_a_unit_must_run_as_before() -> None:
@@ -124,8 +124,8 @@ async def test_a_unit_that_does_not_is_unhealthy(
     units = FakeUnits()
     before = units.state
     units.state = replace(before, **changes)
-    told = await prove(units, (action, before), unit="a.service")
-    assert (told.outcome, told.message[:10]) == (Outcome.FAILED, "a.service ")
+    result = await prove(units, (action, before), unit="a.service")
+    assert (result.outcome, result.message[:10]) == (Outcome.FAILED, "a.service ")
 
 
 async def test_it_must_hold_for_as_long_as_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,8 +139,8 @@ async def test_it_must_hold_for_as_long_as_is_asked(monkeypatch: pytest.MonkeyPa
         return replace(units.state, active=next(states))
 
     monkeypatch.setattr(units, "show", show)
-    told = await prove(units, ("reload", units.state), unit="a.service", stableFor="10ms", within="1m")
-    assert told.outcome is Outcome.DONE
+    result = await prove(units, ("reload", units.state), unit="a.service", stableFor="10ms", within="1m")
+    assert result.outcome is Outcome.DONE
     assert asked > 4
 
 

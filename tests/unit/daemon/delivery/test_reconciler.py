@@ -35,14 +35,14 @@ async def test_a_set_goes_live_and_a_change_follows(world: World) -> None:
         assert world.files() == {"crt": "1", "key": "1"}
         assert world.ready() == ("True", "Delivered")
         seen: list[dict[str, str]] = []
-        world.units.when_told = lambda: seen.append(world.files())
+        world.units.when_asked = lambda: seen.append(world.files())
         await world.apply(secret(crt="2", key="2"))
         assert seen == [{"crt": "2", "key": "2"}]
         assert world.status()["live"]["generation"] == 2
         assert world.status()["phase"] == "Settled"
         assert world.status()["lastReload"]["result"] == "success"
         assert "attempt" not in world.status()
-    assert world.units.told == [("nginx.service", "reload")] * 2
+    assert world.units.asked == [("nginx.service", "reload")] * 2
     assert world.events == [("web", "Delivered")] * 2
 
 
@@ -52,7 +52,7 @@ async def test_what_did_not_change_is_not_touched(world: World) -> None:
         before = (world.srv / "tls").stat(), world.status()
         await world.look_again()
         assert ((world.srv / "tls").stat(), world.status()) == before
-    assert len(world.units.told) == 1
+    assert len(world.units.asked) == 1
 
 
 async def test_a_restart_takes_over_what_is_live(world: World) -> None:
@@ -63,7 +63,7 @@ async def test_a_restart_takes_over_what_is_live(world: World) -> None:
     async with world.running():
         assert world.status()["live"]["generation"] == 1
     assert (world.srv / "tls").stat().st_ino == inode
-    assert len(world.units.told) == 1
+    assert len(world.units.asked) == 1
 
 
 async def test_without_its_state_it_takes_over_what_is_as_wanted_and_nothing_else(world: World) -> None:
@@ -72,7 +72,7 @@ async def test_without_its_state_it_takes_over_what_is_as_wanted_and_nothing_els
         pass
     async with world.running():
         assert world.ready() == ("True", "Delivered")
-        assert len(world.units.told) == 1
+        assert len(world.units.asked) == 1
     world.write(secret(crt="2"))
     async with world.running():
         assert world.ready() == ("False", "StageFailed")
@@ -96,7 +96,7 @@ async def test_a_set_that_fails_its_check_never_goes_live(world: World) -> None:
         await world.refresh()
         assert world.files() == {"crt": "bad"}
         assert world.ready() == ("True", "Delivered")
-    assert len(world.units.told) == 2
+    assert len(world.units.asked) == 2
 
 
 async def test_a_check_that_nobody_may_start_is_asked_for_again(world: World) -> None:
@@ -150,7 +150,7 @@ async def test_a_reload_that_fails_brings_the_old_set_back_unless_it_is_to_stay(
         outcomes = iter([Outcome.FAILED, Outcome.DONE])
         world.units.outcome = lambda: next(outcomes)
         seen: list[str] = []
-        world.units.when_told = lambda: seen.append(world.files()["crt"])
+        world.units.when_asked = lambda: seen.append(world.files()["crt"])
         await world.apply(secret(crt="2"))
         if on_failure == "keep":
             assert (world.files(), world.ready()) == ({"crt": "2"}, ("False", "ReloadFailed"))
@@ -168,9 +168,9 @@ async def test_when_the_way_back_fails_too_nothing_more_is_done_until_somebody_a
         world.units.outcome = lambda: Outcome.FAILED
         await world.apply(secret(crt="2"))
         assert world.ready() == ("False", "Broken")
-        told = len(world.units.told)
+        told = len(world.units.asked)
         await world.look_again()
-        assert len(world.units.told) == told
+        assert len(world.units.asked) == told
         world.units.outcome = lambda: Outcome.DONE
         await world.refresh()
         assert (world.files(), world.ready()) == ({"crt": "2"}, ("True", "Delivered"))
@@ -193,7 +193,7 @@ async def test_a_reload_that_nobody_may_ask_for_stays_owed(world: World) -> None
         world.units.outcome = lambda: Outcome.DONE
         await world.look_again()
         assert world.ready() == ("True", "Delivered")
-    assert len(world.units.told) >= 2
+    assert len(world.units.asked) >= 2
 
 
 async def test_several_deliveries_of_one_unit_are_told_of_once(world: World) -> None:
@@ -203,9 +203,11 @@ async def test_several_deliveries_of_one_unit_are_told_of_once(world: World) -> 
         world.write(delivery(name, to=[path], **RELOAD))
     world.write(secret(crt="1"))
     async with world.running():
-        world.units.told.clear()
+        world.units.asked.clear()
         seen: list[set[str]] = []
-        world.units.when_told = lambda: seen.append({world.files(f"d{number}")["crt"] for number in range(5)})
+        world.units.when_asked = lambda: seen.append(
+            {world.files(f"d{number}")["crt"] for number in range(5)}
+        )
         await world.apply(secret(crt="2"))
         assert seen == [{"2"}]
 
@@ -246,7 +248,7 @@ async def test_what_somebody_touched_is_mended_and_told(world: World, harm: Call
         assert world.files() == {"crt": "1"}
         assert (world.srv / "tls" / "crt").stat().st_mode & 0o777 == 0o400
         assert ("web", "Repaired") in world.events
-    assert len(world.units.told) == 2
+    assert len(world.units.asked) == 2
 
 
 async def test_whoever_touches_it_again_and_again_is_not_fought_for_ever(world: World) -> None:
@@ -293,7 +295,7 @@ async def test_a_manifest_that_becomes_writable_runs_nothing_from_then_on(world:
         assert world.ready() == ("False", "Refused")
         assert f"is writable by group {os.getegid()}" in world.message()
         assert world.files() == {"crt": "1"}, "what is live stays"
-        assert len(world.units.told) == 1
+        assert len(world.units.asked) == 1
         (world.manifests / opened).chmod(0o755)
         await world.look_again()
         assert world.files() == {"crt": "2"}
@@ -363,7 +365,7 @@ async def test_a_plan_writes_nothing_and_runs_nothing(world: World) -> None:
     world.write(secret(crt="1"), tls(world, check={"unit": "check.service"}, **RELOAD))
     async with world.running(dry=True, once=True):
         pass
-    assert (world.files(), world.units.told, world.units.started) == ({}, [], [])
+    assert (world.files(), world.units.asked, world.units.started) == ({}, [], [])
 
 
 async def test_a_unit_that_hides_the_boot_delivers_all_the_same(
@@ -386,7 +388,7 @@ async def test_an_init_container_delivers_to_a_volume_and_tells_nobody(
         assert world.ready() == ("True", "Delivered")
         assert world.message() == "set 1 is live; reload and healthy are left out: nothing runs yet"
         assert world.files() == {"crt": "1"}
-    assert world.units.told == []
+    assert world.units.asked == []
 
 
 async def test_a_manifest_on_a_read_only_volume_of_a_pod_may_be_a_link(

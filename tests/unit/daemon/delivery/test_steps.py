@@ -30,7 +30,7 @@ async def test_a_delivery_tells_what_it_does_and_when_nothing_is_owed_any_more(w
             ("check", "success"),
             ("swap",),
             ("reload", "success", "reload"),
-            ("told",),
+            ("reloaded",),
             ("over",),
         ]
         world.units.check = Outcome.FAILED
@@ -48,7 +48,7 @@ async def test_a_way_back_is_told_with_its_second_reload(world: World) -> None:
             ("due",),
             ("swap",),
             ("reload", "failed", "reload"),
-            ("told",),
+            ("reloaded",),
             ("rollback",),
             ("reload", "success", "reload"),
             ("over",),
@@ -62,7 +62,7 @@ async def test_a_reload_that_nobody_may_ask_for_stays_due(world: World) -> None:
         assert world.took()[-2:] == [("reload", "not asked", "reload"), ("due",)]
         world.units.outcome = lambda: Outcome.DONE
         await world.refresh()
-        assert world.took() == [("reload", "success", "reload"), ("told",), ("over",)]
+        assert world.took() == [("reload", "success", "reload"), ("reloaded",), ("over",)]
 
 
 async def test_a_reload_that_several_share_is_told_once(world: World) -> None:
@@ -72,7 +72,7 @@ async def test_a_reload_that_several_share_is_told_once(world: World) -> None:
     async with world.running():
         steps = world.took()
     assert steps.count(("reload", "success", "reload")) == 1
-    assert steps.count(("told",)) == steps.count(("swap",)) == 2
+    assert steps.count(("reloaded",)) == steps.count(("swap",)) == 2
 
 
 async def test_what_was_mended_is_told(world: World) -> None:
@@ -90,7 +90,7 @@ async def test_a_restart_that_waits_for_the_start_limit_of_its_unit_says_so(
     world.write(secret(crt="1"), tls(world, reload={"unit": "nginx.service", "action": "restart"}))
     async with world.running():
         seen: list[tuple[tuple[str, str], str]] = []
-        world.units.when_told = lambda: seen.append((world.ready(), world.message()))
+        world.units.when_asked = lambda: seen.append((world.ready(), world.message()))
 
         def allowed_at(_limit: StartLimit, _restarts: Sequence[float], now: float) -> float:
             return now + 0.05

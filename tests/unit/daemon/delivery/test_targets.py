@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from syncret.daemon.delivery import targets
-from syncret.daemon.delivery.making import Look
+from syncret.daemon.delivery.making import Permissions
 from syncret.daemon.delivery.paths import Moved, Place, Refused, Trust, opened
 from syncret.daemon.delivery.targets import FileTarget, FolderTarget
 
@@ -44,7 +44,7 @@ def deliver(target: FolderTarget, content: dict[str, bytes]) -> None:
 
 
 def test_a_folder_goes_live_as_a_whole(place: Place, srv: Path) -> None:
-    target = FolderTarget(place, Look(mode=0o440, folder_mode=0o750))
+    target = FolderTarget(place, Permissions(mode=0o440, folder_mode=0o750))
     staged = target.stage(PAIR, ours=False)
     assert names(srv) == {"..syncret-next.tls"}
     assert not target.is_live(staged)
@@ -59,7 +59,7 @@ def test_a_folder_goes_live_as_a_whole(place: Place, srv: Path) -> None:
 
 
 def test_the_set_before_stays_until_it_is_discarded(place: Place, srv: Path) -> None:
-    target = FolderTarget(place, Look())
+    target = FolderTarget(place, Permissions())
     deliver(target, PAIR)
     deliver(target, NEXT)
     assert files(srv / "tls") == NEXT
@@ -69,7 +69,7 @@ def test_the_set_before_stays_until_it_is_discarded(place: Place, srv: Path) -> 
 
 
 def test_a_folder_goes_back(place: Place, srv: Path) -> None:
-    target = FolderTarget(place, Look())
+    target = FolderTarget(place, Permissions())
     deliver(target, PAIR)
     inode = (srv / "tls").stat().st_ino
     deliver(target, NEXT)
@@ -80,14 +80,14 @@ def test_a_folder_goes_back(place: Place, srv: Path) -> None:
 
 
 def test_the_first_set_goes_back_to_nothing(place: Place, srv: Path) -> None:
-    target = FolderTarget(place, Look())
+    target = FolderTarget(place, Permissions())
     deliver(target, PAIR)
     target.swap_back()
     assert names(srv) == set()
 
 
 def test_files_that_stay_are_the_same_files(place: Place, srv: Path) -> None:
-    target = FolderTarget(place, Look())
+    target = FolderTarget(place, Permissions())
     deliver(target, PAIR)
     before = (srv / "tls" / "server.pem").stat()
     deliver(target, {**PAIR, "server.key": b"key 2"})
@@ -96,8 +96,8 @@ def test_files_that_stay_are_the_same_files(place: Place, srv: Path) -> None:
 
 
 def test_a_file_with_another_mode_is_not_linked_into_the_new_set(place: Place, srv: Path) -> None:
-    deliver(FolderTarget(place, Look(mode=0o400)), PAIR)
-    deliver(FolderTarget(place, Look(mode=0o440)), PAIR)
+    deliver(FolderTarget(place, Permissions(mode=0o400)), PAIR)
+    deliver(FolderTarget(place, Permissions(mode=0o440)), PAIR)
     assert stat.S_IMODE((srv / "tls" / "server.pem").stat().st_mode) == 0o440
     assert stat.S_IMODE((srv / "..syncret-old.tls" / "server.pem").stat().st_mode) == 0o400
 
@@ -124,7 +124,7 @@ def _open_folder(tls: Path) -> None:
 
 @pytest.mark.parametrize("touch", [_edit, _remove, _add, _open, _open_folder])
 def test_drift_is_seen(place: Place, srv: Path, touch: Callable[[Path], None]) -> None:
-    target = FolderTarget(place, Look(mode=0o600))
+    target = FolderTarget(place, Permissions(mode=0o600))
     deliver(target, PAIR)
     assert target.is_right(PAIR)
     touch(srv / "tls")
@@ -135,7 +135,7 @@ def test_drift_is_seen(place: Place, srv: Path, touch: Callable[[Path], None]) -
 def test_a_crash_leaves_one_whole_set_and_is_rolled_forward(
     place: Place, srv: Path, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
-    target = FolderTarget(place, Look())
+    target = FolderTarget(place, Permissions())
     deliver(target, PAIR)
     target.discard_previous()
     staged = target.stage(NEXT, ours=True)
@@ -148,7 +148,7 @@ def test_a_crash_leaves_one_whole_set_and_is_rolled_forward(
         target.swap()
     assert files(srv / "tls") == (PAIR if after == "stage" else NEXT)
 
-    again = FolderTarget(place, Look())
+    again = FolderTarget(place, Permissions())
     if not again.is_live(staged):
         again.swap()
     again.finish(staged)
@@ -159,7 +159,7 @@ def test_a_crash_leaves_one_whole_set_and_is_rolled_forward(
 
 @pytest.mark.slow  # thousands of swaps under a reader
 def test_no_reader_of_one_path_ever_misses_it(place: Place, srv: Path) -> None:
-    target = FolderTarget(place, Look())
+    target = FolderTarget(place, Permissions())
     deliver(target, PAIR)
     stop = threading.Event()
     seen: set[bytes] = set()
@@ -185,7 +185,7 @@ def test_no_reader_of_one_path_ever_misses_it(place: Place, srv: Path) -> None:
 def test_what_somebody_else_put_there_is_refused_unless_it_is_adopted(place: Place, srv: Path) -> None:
     (srv / "tls").mkdir()
     (srv / "tls" / "old").write_bytes(b"x")
-    target = FolderTarget(place, Look())
+    target = FolderTarget(place, Permissions())
     with pytest.raises(Refused, match="holds what syncret did not write") as caught:
         target.stage(PAIR, ours=False)
     assert caught.value.hint == "move it away; adopt: true takes it over in a directory, a file or an envFile"
@@ -195,7 +195,7 @@ def test_what_somebody_else_put_there_is_refused_unless_it_is_adopted(place: Pla
 
 
 def test_a_file_goes_live_and_back(place: Place, srv: Path) -> None:
-    target = FileTarget(place, Look(mode=0o440))
+    target = FileTarget(place, Permissions(mode=0o440))
     for content in (b"one", b"two"):
         staged = target.stage(content, ours=True)
         target.swap()
@@ -215,7 +215,7 @@ def test_a_link_in_the_place_of_the_file_is_replaced_and_its_victim_untouched(
     victim.write_bytes(b"precious")
     (srv / "tls").symlink_to(victim)
     (srv / "..syncret-next.tls").symlink_to(victim)
-    target = FileTarget(place, Look())
+    target = FileTarget(place, Permissions())
     assert target.live() is None
     target.stage(b"new", ours=False)
     target.swap()
@@ -228,7 +228,7 @@ def test_a_hard_link_to_a_victim_is_replaced(place: Place, srv: Path, tmp_path: 
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious")
     os.link(victim, srv / "tls")
-    target = FileTarget(place, Look())
+    target = FileTarget(place, Permissions())
     target.stage(b"new", ours=True)
     target.swap()
     target.discard_previous()
@@ -238,14 +238,14 @@ def test_a_hard_link_to_a_victim_is_replaced(place: Place, srv: Path, tmp_path: 
 
 def test_a_fifo_is_not_waited_for(place: Place, srv: Path) -> None:
     os.mkfifo(srv / "tls")
-    target = FileTarget(place, Look())
+    target = FileTarget(place, Permissions())
     assert target.live() is None
-    with pytest.raises(Refused, match="something else than is delivered there"):
+    with pytest.raises(Refused, match="another file type than the target"):
         target.stage(b"new", ours=False)
 
 
 def test_nothing_is_written_to_a_folder_that_was_moved_away(place: Place, srv: Path) -> None:
-    target = FileTarget(place, Look())
+    target = FileTarget(place, Permissions())
     target.stage(b"one", ours=False)
     srv.rename(srv.parent / "away")
     srv.mkdir(mode=0o755)
@@ -260,13 +260,13 @@ def test_a_leftover_that_is_not_ours_is_named_and_left(place: Place, srv: Path) 
     (srv / "..syncret-next.tls").write_bytes(b"theirs")
     os.chown(srv / "..syncret-next.tls", 12345, -1)
     with pytest.raises(Refused, match=r"\.\.syncret-next\.tls belongs to uid 12345"):
-        FileTarget(place, Look()).stage(b"new", ours=True)
+        FileTarget(place, Permissions()).stage(b"new", ours=True)
     assert (srv / "..syncret-next.tls").read_bytes() == b"theirs"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives files away")
 def test_owner_and_group_are_given_before_the_name(place: Place, srv: Path) -> None:
-    FileTarget(place, Look(uid=12345, gid=54321, mode=0o640)).stage(b"x", ours=True)
+    FileTarget(place, Permissions(uid=12345, gid=54321, mode=0o640)).stage(b"x", ours=True)
     status = (srv / "..syncret-next.tls").stat()
     assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (12345, 54321, 0o640)
 
@@ -274,7 +274,7 @@ def test_owner_and_group_are_given_before_the_name(place: Place, srv: Path) -> N
 def test_without_an_exchange_a_file_is_renamed_and_a_folder_refused(
     place: Place, srv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = FileTarget(place, Look())
+    file = FileTarget(place, Permissions())
     file.stage(b"one", ours=True)
     file.swap()
     monkeypatch.setattr(targets, "exchange", _no_exchange)
@@ -285,7 +285,7 @@ def test_without_an_exchange_a_file_is_renamed_and_a_folder_refused(
     assert file.live() == b"one"
 
     file.remove()
-    folder = FolderTarget(place, Look())
+    folder = FolderTarget(place, Permissions())
     deliver(folder, PAIR)
     folder.stage(NEXT, ours=True)
     with pytest.raises(Refused, match="cannot exchange folders") as caught:
@@ -295,7 +295,7 @@ def test_without_an_exchange_a_file_is_renamed_and_a_folder_refused(
 
 
 def test_a_full_disk_leaves_the_old_set(place: Place, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = FolderTarget(place, Look())
+    target = FolderTarget(place, Permissions())
     deliver(target, PAIR)
     monkeypatch.setattr("syncret.daemon.delivery.making.write_all", _no_space)
     with pytest.raises(OSError, match="No space"):
@@ -310,7 +310,7 @@ def test_a_set_of_many_files_keeps_few_open_and_none_when_it_fails(
     place: Place, srv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many = {f"key-{number}": b"%d" % number for number in range(200)}
-    target, before = FolderTarget(place, Look()), _open_files()
+    target, before = FolderTarget(place, Permissions()), _open_files()
     most: list[int] = []
 
     def write(fd: int, content: bytes) -> None:

@@ -48,7 +48,7 @@ async def test_a_team_delivers_where_it_may_and_has_its_unit_reloaded(world: Wor
     async with world.running():
         assert world.ready(TEAM) == ("True", "Delivered")
         assert world.files() == {"crt": "1"}
-        assert world.units.told == [("a.service", "reload")]
+        assert world.units.asked == [("a.service", "reload")]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ async def test_what_is_outside_of_its_bounds_never_becomes_an_object(
         await world.home.look()
         await world.settle()
         assert world.files("other") == {}
-        assert world.units.told == []
+        assert world.units.asked == []
         assert world.files() == {"crt": "1"}, "what it had within its bounds stays"
 
 
@@ -86,7 +86,7 @@ async def test_bounds_are_asked_again_at_each_delivery(world: World) -> None:
         await world.settle()
         assert world.ready(TEAM) == ("False", "Refused")
         assert "b.service is not a unit of" in world.message(TEAM)
-        assert world.units.told == [("a.service", "reload")]
+        assert world.units.asked == [("a.service", "reload")]
 
 
 async def test_a_delivery_that_a_program_made_is_refused_beside_tenants(world: World) -> None:

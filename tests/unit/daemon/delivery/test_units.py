@@ -99,8 +99,8 @@ async def test_a_unit_is_read(systemctl: Systemctl) -> None:
     [("reload", "reload"), ("restart", "try-restart"), ("reload-or-restart", "try-reload-or-restart")],
 )
 async def test_no_action_starts_a_unit(systemctl: Systemctl, action: Action, verb: str) -> None:
-    told = await systemctl.units.tell("app.service", action, timeout=30)
-    assert told.outcome is Outcome.DONE
+    result = await systemctl.units.reload("app.service", action, timeout=30)
+    assert result.outcome is Outcome.DONE
     assert systemctl.asked == [f"{verb} app.service"]
 
 
@@ -130,7 +130,7 @@ async def test_no_action_starts_a_unit(systemctl: Systemctl, action: Action, ver
         pytest.param(
             SHOWN.replace("Job=0", "Job=7"),
             Outcome.NOT_ASKED,
-            "app.service is busy with what others asked for",
+            "app.service has a job that another process requested",
             id="a job without an end",
         ),
     ],
@@ -139,8 +139,8 @@ async def test_a_unit_that_does_not_run_is_not_told(
     systemctl: Systemctl, shown: str, outcome: Outcome, message: str
 ) -> None:
     systemctl.answers(shown)
-    told = await systemctl.units.tell("app.service", "reload", timeout=0)
-    assert (told.outcome, told.message) == (outcome, message)
+    result = await systemctl.units.reload("app.service", "reload", timeout=0)
+    assert (result.outcome, result.message) == (outcome, message)
     assert systemctl.asked == []
 
 
@@ -153,7 +153,7 @@ async def test_a_unit_that_does_not_run_is_not_told(
         pytest.param(
             "Failed to reload app.service: Interactive authentication required.",
             Outcome.NOT_ASKED,
-            "not allowed to tell app.service (syncret export polkit prints the rule that allows it)",
+            "not allowed to manage app.service (syncret export polkit prints the rule that allows it)",
             id="no rule of polkit",
         ),
         pytest.param(
@@ -174,8 +174,8 @@ async def test_a_request_that_is_not_met_says_why(
     systemctl: Systemctl, said: str, outcome: Outcome, message: str
 ) -> None:
     systemctl.answers(SHOWN, said, 1)
-    told = await systemctl.units.tell("app.service", "reload", timeout=30)
-    assert (told.outcome, told.message) == (outcome, message)
+    result = await systemctl.units.reload("app.service", "reload", timeout=30)
+    assert (result.outcome, result.message) == (outcome, message)
 
 
 @pytest.mark.parametrize(
@@ -198,30 +198,30 @@ async def test_where_it_is_not_allowed_the_helper_of_the_unit_is_asked(
 
     monkeypatch.setattr(helper, "ask", ask)
     systemctl.answers(f"{SHOWN}{does}\n" if does else SHOWN, "Interactive authentication required.", 1)
-    told = await systemctl.units.tell("app.service", action, timeout=30)
-    assert told.outcome is (Outcome.DONE if asked else Outcome.NOT_ASKED)
+    result = await systemctl.units.reload("app.service", action, timeout=30)
+    assert result.outcome is (Outcome.DONE if asked else Outcome.NOT_ASKED)
     assert seen == ["app.service"] * asked
     assert "show syncret-reload@app.service.path" in systemctl.calls
 
 
 async def test_a_reload_of_somebody_else_is_waited_for_and_never_joined(systemctl: Systemctl) -> None:
     systemctl.answers_first(SHOWN.replace("Job=0", "Job=7").replace("=active", "=reloading"))
-    told = await systemctl.units.tell("app.service", "reload", timeout=30)
-    assert told.outcome is Outcome.DONE
+    result = await systemctl.units.reload("app.service", "reload", timeout=30)
+    assert result.outcome is Outcome.DONE
     assert systemctl.calls == ["show app.service", "show app.service", "reload app.service"]
 
 
 async def test_where_systemd_does_not_answer_nothing_is_asked(systemctl: Systemctl) -> None:
     systemctl.answers("", show_code=1)
     assert await systemctl.units.show("app.service") is None
-    assert (await systemctl.units.tell("app.service", "reload", timeout=30)).outcome is Outcome.NOT_ASKED
+    assert (await systemctl.units.reload("app.service", "reload", timeout=30)).outcome is Outcome.NOT_ASKED
     assert systemctl.asked == []
 
 
 async def test_a_check_unit_is_started(systemctl: Systemctl) -> None:
     systemctl.answers(SHOWN, "Job for check.service failed", 1)
-    told = await systemctl.units.start("check.service", timeout=30)
-    assert (told.outcome, told.message) == (Outcome.FAILED, "Job for check.service failed")
+    result = await systemctl.units.start("check.service", timeout=30)
+    assert (result.outcome, result.message) == (Outcome.FAILED, "Job for check.service failed")
     assert systemctl.asked == ["start check.service"]
 
 

@@ -17,7 +17,7 @@ from syncret.daemon.core.delivery.step import Step
 from syncret.daemon.core.delivery.timing import StartLimit
 from syncret.daemon.delivery.credentials.offers import Offers
 from syncret.daemon.delivery.reconciler import DeliveryReconciler, OnHost
-from syncret.daemon.delivery.units import Action, Told, UnitState
+from syncret.daemon.delivery.units import Action, ActionResult, UnitState
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.homes.filesystem.home import HostHome, HostSettings
 from syncret.daemon.homes.filesystem.output.root import OutputSettings
@@ -43,16 +43,16 @@ def delivery(name: str = "web", **spec: Any) -> Document:  # noqa: ANN401  # any
 
 
 class FakeUnits:
-    """Units that do as they are told, and remember it."""
+    """Units that record what is requested of them."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, str]] = []
+        self.asked: list[tuple[str, str]] = []
         self.started: list[str] = []
         self.outcome: Callable[[], Outcome] = lambda: Outcome.DONE
         self.check = Outcome.DONE
         self.when_started: Callable[[], object] = lambda: None
         """Called at the moment of each check: what it would find."""
-        self.when_told: Callable[[], object] = lambda: None
+        self.when_asked: Callable[[], object] = lambda: None
         """Called at the moment of each request: what a reader would find."""
         self.state = UnitState(
             load="loaded",
@@ -67,31 +67,31 @@ class FakeUnits:
         del unit
         return self.state
 
-    async def tell(
+    async def reload(
         self,
         unit: str,
         action: Action,
         *,
         timeout: float,  # noqa: ASYNC109  # as the protocol
         revive: bool = False,
-    ) -> Told:
+    ) -> ActionResult:
         del timeout, revive
-        self.told.append((unit, action))
+        self.asked.append((unit, action))
         if action == "restart":
             self.state = replace(self.state, invocation=f"{self.state.invocation}+")
-        self.when_told()
+        self.when_asked()
         outcome = self.outcome()
-        return Told(outcome=outcome, message="" if outcome is Outcome.DONE else f"{unit} did not")
+        return ActionResult(outcome=outcome, message="" if outcome is Outcome.DONE else f"{unit} did not")
 
-    async def start(self, unit: str, *, timeout: float) -> Told:  # noqa: ASYNC109  # as the protocol
+    async def start(self, unit: str, *, timeout: float) -> ActionResult:  # noqa: ASYNC109  # as the protocol
         del timeout
         self.started.append(unit)
         self.when_started()
-        return Told(outcome=self.check)
+        return ActionResult(outcome=self.check)
 
 
 class World:
-    """The host, its folders, and what was told."""
+    """A host with its folders, and what the daemon reported and requested."""
 
     def __init__(self, folder: Path) -> None:
         self.manifests = folder / "manifests"
@@ -115,7 +115,7 @@ class World:
     async def running(
         self, *, once: bool = False, dry: bool = False, in_container: bool = False
     ) -> AsyncGenerator["World", None]:
-        """One life of a daemon."""
+        """One run of the daemon."""
         registry, clock, seen = Registry(), Clock(), Recorder()
         chosen = HostSettings(
             manifests=[str(self.manifests), *(each.path for each in self.bound)],
@@ -193,7 +193,7 @@ class World:
         return {} if stored is None else member(stored.document, "status")
 
     def took(self) -> list[tuple[str, ...]]:
-        """The steps since the last call that were told: their names, results and actions."""
+        """The steps that were reported since the last call: their names, results and actions."""
         steps = [(each.name, *filter(None, (each.result, each.action))) for each in self.steps]
         self.steps.clear()
         return steps

@@ -7,8 +7,8 @@ from msgspec import structs
 
 from syncret.config.meta import ObjectRef
 from syncret.daemon.cli.migration.definitions import Findings
+from syncret.daemon.cli.migration.effects import TakeoverEffects
 from syncret.daemon.cli.migration.identities import Identities, Lost
-from syncret.daemon.cli.migration.looking import Seen
 from syncret.daemon.cli.migration.operator import Translated
 from syncret.daemon.cli.migration.report import Migration
 from syncret.daemon.core.plan.actions import LastError
@@ -26,7 +26,7 @@ def report(**seen: Any) -> Migration:  # noqa: ANN401  # members of a struct
         "objects": 1, "held": {}, "errors": {}, "identities": Identities(), "unreachable": {}, "unseen": (),
     }  # fmt: skip
     return Migration(
-        seen=Seen(**{**nothing, **seen}),
+        seen=TakeoverEffects(**{**nothing, **seen}),
         parts=(),
         translated=Translated(),
         findings=Findings(),

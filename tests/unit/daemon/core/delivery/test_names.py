@@ -25,7 +25,7 @@ def test_case_and_prefix_are_for_names_that_are_not_given() -> None:
         pytest.param(["a-b", "a.b"], {}, 'key "a.b" would become A_B, as "a-b" does', id="two alike"),
         pytest.param(["a", "b"], {"b": "A"}, 'key "b" would become A, as "a" does', id="one given"),
         *(
-            pytest.param([name], {}, f'key "{name}" would become {name.upper()}, by which', id=name)
+            pytest.param([name], {}, f'key "{name}" would become {name.upper()}, which can', id=name)
             for name in ("path", "ld_preload", "bash_env", "env", "ifs", "pythonpath", "node_options")
         ),
     ],

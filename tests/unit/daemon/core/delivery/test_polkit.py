@@ -22,7 +22,7 @@ NOTHING = DeliverySpec(sources=(), to=())
 @pytest.mark.parametrize(
     ("spec", "rights"),
     [
-        pytest.param({}, frozenset[Right](), id="nobody is told"),
+        pytest.param({}, frozenset[Right](), id="no unit is reloaded"),
         pytest.param(
             {"reload": DeliveryReload(unit="nginx.service")},
             {Right("nginx.service", "reload")},

@@ -80,7 +80,7 @@ async def test_a_unit_is_given_what_is_live_and_the_status_says_which_set_it_has
         await host.apply(secret(password="2"))
         assert host.status()["live"]["generation"] == 2
         assert await host.consumers() == [("app.service", 1)]
-    assert host.units.told == [("app.service", "restart")] * 2
+    assert host.units.asked == [("app.service", "restart")] * 2
 
 
 async def test_a_unit_that_is_restarted_for_a_new_set_is_given_that_set(
@@ -90,7 +90,7 @@ async def test_a_unit_that_is_restarted_for_a_new_set_is_given_that_set(
     host.write(secret(password="1"), offered(**RESTART))
     async with host.asked():
         started: list[asyncio.Task[bytes]] = []
-        host.units.when_told = lambda: started.append(asyncio.ensure_future(host.ask()))
+        host.units.when_asked = lambda: started.append(asyncio.ensure_future(host.ask()))
         await host.apply(secret(password="2"))
         assert await started[0] == b"2"
         assert await host.consumers() == [("app.service", 2)]

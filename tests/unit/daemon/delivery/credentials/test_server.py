@@ -31,7 +31,7 @@ class Host:
         self.listener.bind(str(self.path))
         self.listener.listen()
         self.offers = Offers()
-        self.offers.audience = self
+        self.offers.listener = self
         self.seen: list[tuple[ObjectRef, Asked, int]] = []
         self.refusals: list[str] = []
         self.kept: dict[str, socket.socket] = {}
@@ -127,7 +127,7 @@ async def test_what_nobody_offers_is_refused_at_once(
     host.offers.complete()
     async with host.serving():
         assert await ask(host.path, unit, credential) == REFUSAL
-    wanted = [f"{unit} asked for {credential}: no Delivery lets it have that"] if told else []
+    wanted = [f"{unit} asked for {credential}: no Delivery gives it this credential"] if told else []
     assert (host.refusals, host.seen) == (wanted, [])
     assert host.offers.results == {"refused": 1}
 

@@ -13,7 +13,7 @@ from syncret.daemon.delivery import proving
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.rights import allowed, mounted
 from syncret.daemon.delivery.rights.allowed import check_rights
-from syncret.daemon.delivery.units import Told
+from syncret.daemon.delivery.units import ActionResult
 from tests.unit.daemon.delivery.world import FakeUnits
 
 NOBODY = 65534
@@ -33,7 +33,7 @@ def step(*command: str, **fields: Any) -> DeliveryCheck:  # noqa: ANN401  # any 
     return msgspec.convert({"exec": list(command), **fields}, DeliveryCheck)
 
 
-async def checked(wanted: DeliveryCheck, *views: tuple[Path, Path]) -> Told:
+async def checked(wanted: DeliveryCheck, *views: tuple[Path, Path]) -> ActionResult:
     paths = [(str(staged), str(live)) for staged, live in views]
     return await proving.check(wanted, FakeUnits(), views=paths, variables={}, values=())
 
@@ -71,10 +71,10 @@ async def test_a_program_finds_the_new_set_at_its_live_path(served: Path, *, is_
         'cd "$0" && test "$(cat tls/server.pem)" = new && test "$(cat env)" = "new variables" '
         '&& test "$(cat conf/server.pem readme link)" = "keptkeptkept"'
     )
-    told = await checked(
+    result = await checked(
         step(SHELL, "-c", script, str(served), view="mounted"), pair(served), pair(served, "env")
     )
-    assert told == Told(outcome=Outcome.DONE)
+    assert result == ActionResult(outcome=Outcome.DONE)
     assert seen(served) == before
 
 
@@ -82,9 +82,9 @@ async def test_a_program_finds_the_new_set_at_its_live_path(served: Path, *, is_
 @pytest.mark.slow
 async def test_a_program_cannot_change_what_it_checks(served: Path) -> None:
     script = 'echo changed > "$0"/tls/server.pem'
-    told = await checked(step(SHELL, "-c", script, str(served), view="mounted"), pair(served))
-    assert told.outcome is Outcome.FAILED
-    assert "Read-only file system" in told.message
+    result = await checked(step(SHELL, "-c", script, str(served), view="mounted"), pair(served))
+    assert result.outcome is Outcome.FAILED
+    assert "Read-only file system" in result.message
     assert (served / "..syncret-next.tls/server.pem").read_text() == "new"
 
 
@@ -93,26 +93,28 @@ async def test_a_program_cannot_change_what_it_checks(served: Path) -> None:
 async def test_a_folder_of_links_shows_the_new_files_under_their_names(tmp_path: Path) -> None:
     (tmp_path / "..syncret-next").mkdir()
     (tmp_path / "..syncret-next/new.pem").write_text("new")
-    told = await checked(
+    result = await checked(
         step("/usr/bin/grep", "-q", "new", str(tmp_path / "new.pem"), view="mounted"),
         (tmp_path / "..syncret-next", tmp_path),
     )
-    assert told.outcome is Outcome.DONE
+    assert result.outcome is Outcome.DONE
 
 
 @needs_mounts
 @pytest.mark.slow
 async def test_what_is_gone_before_the_check_is_told(served: Path) -> None:
-    told = await checked(step("/usr/bin/true", view="mounted"), pair(served, "other"))
-    assert told.outcome is Outcome.FAILED
-    assert "/usr/bin/true was not run: [Errno 2] mount: No such file or directory" in told.message
+    result = await checked(step("/usr/bin/true", view="mounted"), pair(served, "other"))
+    assert result.outcome is Outcome.FAILED
+    assert "/usr/bin/true was not run: [Errno 2] mount: No such file or directory" in result.message
 
 
 @needs_users
 @pytest.mark.slow
 async def test_a_program_of_another_user_has_none_of_our_rights(served: Path) -> None:
-    told = await checked(step(PYTHON, "-c", f"{WHO}; exit(3)", user=str(NOBODY)), pair(served))
-    assert told.message == (f"exit code 3: ({NOBODY}, {NOBODY}, {NOBODY}) [{NOBODY}] 9 {{'{0:016x}'}} nobody")
+    result = await checked(step(PYTHON, "-c", f"{WHO}; exit(3)", user=str(NOBODY)), pair(served))
+    assert result.message == (
+        f"exit code 3: ({NOBODY}, {NOBODY}, {NOBODY}) [{NOBODY}] 9 {{'{0:016x}'}} nobody"
+    )
 
 
 async def test_nobody_of_that_name_is_told(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_steps_are_counted_and_timed() -> None:
         step("check", ref, result="success"),
         step("swap", ref),
         step("reload", ref, result="failed", action="restart", seconds=0.3),
-        step("told", ref, 102.0),
+        step("reloaded", ref, 102.0),
         step("rollback", ref),
         step("repair", ref),
     ):

@@ -1,4 +1,4 @@
-"""Tells whoever uses the files that they are new: a unit, a process, a program, or a server on this host."""
+"""Carries out the reload step of a Delivery: by a unit, a signal, a program or a local HTTP request."""
 
 import asyncio
 import os
@@ -22,20 +22,20 @@ from syncret.daemon.delivery.processes.finding import (
     signal_process,
 )
 from syncret.daemon.delivery.trusted import check_trusted, read_trusted
-from syncret.daemon.delivery.units import Told, Units
+from syncret.daemon.delivery.units import ActionResult, Units
 
 _LONGEST_PID: Final = 32
-_TO_SIGNAL: Final = "name its unit, or install deliver-as-root.conf as a drop-in of syncret.service"
+_HOW_TO_SIGNAL: Final = "name its unit, or install deliver-as-root.conf as a drop-in of syncret.service"
 _LONGEST_ID: Final = 128
 _INIT: Final = 1
 
 
-class _Unfit(Exception):
-    """A file names nothing that can be signalled."""
+class _InvalidFile(Exception):
+    """A pid file or container file does not name a process that can be signalled."""
 
 
-def key_of(reload: DeliveryReload | None) -> str:
-    """Who is told, as a name that Deliveries with the same reload share; empty: nobody."""
+def reload_key(reload: DeliveryReload | None) -> str:
+    """What is reloaded, as a name that Deliveries with the same reload share; empty without a reload."""
     if reload is None:
         return ""
     if reload.unit:
@@ -47,59 +47,61 @@ def key_of(reload: DeliveryReload | None) -> str:
     return " ".join(reload.exec or ())
 
 
-def action_of(reload: DeliveryReload) -> str:
-    """What is done, as one word."""
+def reload_action(reload: DeliveryReload) -> str:
+    """The kind of reload as one word, for metrics."""
     if reload.unit:
         return reload.action
     return "signal" if reload.signal is not None else "http" if reload.http is not None else "exec"
 
 
-async def tell(
+async def request_reload(
     reload: DeliveryReload,
     units: Units,
     *,
     variables: Mapping[str, str],
     values: tuple[bytes, ...],
     revive: bool = False,
-) -> Told:
+) -> ActionResult:
     """Ask for the reload, and wait until it is over. Raises Refused for a program that others can write.
 
-    `revive`: a unit that failed is started again: it was the new set that it could not live with.
+    `revive`: start a unit that has failed, as the new set may have made it fail.
     """
     timeout = parse_duration(reload.timeout)
     if reload.unit:
-        return await units.tell(reload.unit, reload.action, timeout=timeout, revive=revive)
+        return await units.reload(reload.unit, reload.action, timeout=timeout, revive=revive)
     if reload.signal is not None:
-        return await asyncio.to_thread(_signal, reload.signal)
+        return await asyncio.to_thread(_send_signal, reload.signal)
     if reload.http is not None:
         try:
             async with asyncio.timeout(timeout):
                 await request(reload.http)
         except (RequestFailed, OSError) as error:
-            said = str(error) or "took too long"
-            return Told(outcome=Outcome.FAILED, message=f"{reload.http.url}: {said}")
-        return Told(outcome=Outcome.DONE)
+            problem = str(error) or "took too long"
+            return ActionResult(outcome=Outcome.FAILED, message=f"{reload.http.url}: {problem}")
+        return ActionResult(outcome=Outcome.DONE)
     command = list(reload.exec or ())
     check_trusted(command[0])
     result = await run_command(command, timeout=timeout, variables=variables, values=values)
     if result.succeeded:
-        return Told(outcome=Outcome.DONE)
-    return Told(outcome=Outcome.FAILED, message=result.problem or f"exit code {result.code}: {result.output}")
+        return ActionResult(outcome=Outcome.DONE)
+    return ActionResult(
+        outcome=Outcome.FAILED, message=result.problem or f"exit code {result.code}: {result.output}"
+    )
 
 
-def _signal(wanted: DeliverySignal) -> Told:
+def _send_signal(wanted: DeliverySignal) -> ActionResult:
     try:
         signal_process(lambda: _process_of(wanted), signal.Signals[wanted.signal])
     except NoSuchProcess as error:
-        return Told(outcome=Outcome.NOT_RUNNING, message=str(error))
-    except (Ambiguous, _Unfit) as error:
-        return Told(outcome=Outcome.FAILED, message=str(error))
+        return ActionResult(outcome=Outcome.NOT_RUNNING, message=str(error))
+    except (Ambiguous, _InvalidFile) as error:
+        return ActionResult(outcome=Outcome.FAILED, message=str(error))
     except Hidden as error:
-        return Told(outcome=Outcome.NOT_ASKED, message=f"{error} ({_TO_SIGNAL})")
+        return ActionResult(outcome=Outcome.NOT_ASKED, message=f"{error} ({_HOW_TO_SIGNAL})")
     except PermissionError:
-        said = f"{_name_of(wanted)} runs as another user ({_TO_SIGNAL})"
-        return Told(outcome=Outcome.NOT_ASKED, message=said)
-    return Told(outcome=Outcome.DONE)
+        message = f"{_name_of(wanted)} runs as another user ({_HOW_TO_SIGNAL})"
+        return ActionResult(outcome=Outcome.NOT_ASKED, message=message)
+    return ActionResult(outcome=Outcome.DONE)
 
 
 def _process_of(wanted: DeliverySignal) -> int:
@@ -111,10 +113,10 @@ def _process_of(wanted: DeliverySignal) -> int:
     text = os.fsdecode(read_trusted(path, _LONGEST_ID + 1)).strip()
     if wanted.container:
         if not is_container(text):
-            raise _Unfit(f"{path} holds no ID of a container")
+            raise _InvalidFile(f"{path} holds no ID of a container")
         return process_of_container(text)
     if not text.isdecimal() or len(text) > _LONGEST_PID or int(text) in (0, _INIT, os.getpid()):
-        raise _Unfit(f"{path} holds no number of a process to signal")
+        raise _InvalidFile(f"{path} holds no number of a process to signal")
     return int(text)
 
 

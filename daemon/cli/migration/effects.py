@@ -1,6 +1,6 @@
-"""Looks at a cluster as the daemon would at its start, and writes nothing: what would it do?
+"""Finds what the daemon would do at its start in a cluster, without writing anything.
 
-The engine itself decides, on a home that lets no write out, and asks no secret manager.
+The engine itself decides, on a home that drops all writes, and asks no secret manager.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -29,25 +29,25 @@ DEFINITION = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 CONFIGURATION = GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration")
 
 
-class Seen(Struct, frozen=True, kw_only=True):
+class TakeoverEffects(Struct, frozen=True, kw_only=True):
     """What the daemon would do with the objects of a cluster."""
 
     objects: int
-    """How many it would look after."""
+    """How many objects it would manage."""
     held: Mapping[ObjectRef, Sequence[HeldWrite]]
     errors: Mapping[ObjectRef, LastError]
     identities: Identities
     unreachable: Mapping[ObjectRef, str]
     """Stores and generators of vendors that syncret cannot reach."""
     unseen: Sequence[str]
-    """What could not be looked at, and why: nothing is known about it."""
+    """What could not be read, and why."""
 
 
 @asynccontextmanager
-async def looking(
+async def read_only_cluster(
     settings: Settings, registry: Registry, *, everywhere: bool = False
 ) -> AsyncGenerator[Home, None]:
-    """The cluster, to be read alone; `everywhere`: also outside of the namespace of the settings.
+    """Open the cluster for reading only; `everywhere`: also outside of the namespace of the settings.
 
     Raises HomeUnusable, StorageUnavailable.
     """
@@ -60,7 +60,7 @@ async def looking(
 
 
 async def operator_in(home: Home, namespace: str) -> tuple[Sequence[Part], Sequence[str]]:
-    """ESO's Deployments, and why they could not be looked for."""
+    """ESO's Deployments, and why they could not be read."""
     try:
         for selector in (LABELLED, None):
             found = await home.list(DEPLOYMENT, namespace=namespace or None, selector=selector)
@@ -73,9 +73,9 @@ async def operator_in(home: Home, namespace: str) -> tuple[Sequence[Part], Seque
 
 
 async def definitions_in(home: Home, registry: Registry) -> tuple[Findings, Sequence[str]]:
-    """What CRDs and configurations of webhooks ask for, and which could not be looked at.
+    """What CRDs and configurations of webhooks require, and why they could not be read.
 
-    Raises StorageUnavailable where there is none: most likely it is another cluster that was meant.
+    Raises StorageUnavailable if there are no CRDs: then it is probably the wrong cluster.
     """
     kinds = Kinds(registry)
     named = [kind for name in kinds.names() if (kind := kinds.find(name)) is not None and kind.group]
@@ -96,8 +96,10 @@ async def _found(home: Home, refs: Sequence[ObjectRef]) -> list[Document]:
     return [each.document for each in every if each is not None]
 
 
-async def look(home: Home, settings: Settings, registry: Registry, environment: Mapping[str, str]) -> Seen:
-    """What a daemon with these settings, in ESO's environment, would do at its start."""
+async def effects_of_takeover(
+    home: Home, settings: Settings, registry: Registry, environment: Mapping[str, str]
+) -> TakeoverEffects:
+    """The effects of starting a daemon with these settings in ESO's environment."""
     held = HeldRecord(lambda: True, asks_stores=False)
     settings = structs.replace(settings, kubernetes=True, observe=True)
     hooks = EngineOverrides(held=held)
@@ -116,7 +118,7 @@ async def look(home: Home, settings: Settings, registry: Registry, environment: 
             for stored in running.inventory.list(kind.group_kind)
         ]
         errors = {ref: running.engine.unreported(ref) for ref in objects}
-        return Seen(
+        return TakeoverEffects(
             objects=len(objects),
             held=dict(held.all()),
             errors={ref: error for ref, error in errors.items() if error is not None},
@@ -137,7 +139,7 @@ def _is_used(stored: StoredObject, running: RunningEngine) -> bool:
 
 
 def _unreachable(stored: StoredObject, registry: Registry) -> tuple[ObjectRef, str]:
-    """The vendor of a store or generator that only has a spec here; empty: it can be reached."""
+    """The vendor of a store or generator of which syncret knows only the spec; empty if it can be reached."""
     spec = member(stored.document, "spec")
     if role_of(stored.ref.group_kind) == "store":
         names = [
@@ -152,7 +154,7 @@ def _unreachable(stored: StoredObject, registry: Registry) -> tuple[ObjectRef, s
 
 
 async def _unseen(home: Home, running: RunningEngine) -> AsyncIterator[str]:
-    """Kinds that the server has and that may not be looked at. One that it does not have has no objects."""
+    """The kinds that the server has but that may not be read."""
     for kind in sorted(home.kinds()):
         if running.inventory.is_unknown(kind):
             try:

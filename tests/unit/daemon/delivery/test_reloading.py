@@ -1,4 +1,4 @@
-"""Who is told of a new set: processes, programs and servers of this host; and what that comes to."""
+"""Reloads of processes, programs and servers of this host, and their results."""
 
 import asyncio
 import os
@@ -18,8 +18,8 @@ from syncret.config.resources.delivery.steps import DeliveryReload
 from syncret.daemon.core.delivery.phases import Outcome
 from syncret.daemon.delivery.paths import Refused
 from syncret.daemon.delivery.processes import finding
-from syncret.daemon.delivery.telling import key_of, tell
-from syncret.daemon.delivery.units import Told
+from syncret.daemon.delivery.reloading import reload_key, request_reload
+from syncret.daemon.delivery.units import ActionResult
 from tests.unit.daemon.delivery.world import FakeUnits
 
 
@@ -27,8 +27,8 @@ def reload(**step: Any) -> DeliveryReload:  # noqa: ANN401  # any field
     return msgspec.convert(step, DeliveryReload)
 
 
-async def told(**step: Any) -> Told:  # noqa: ANN401  # as above
-    return await tell(reload(**step), FakeUnits(), variables={}, values=(b"s3cr3t-value",))
+async def reload_result(**step: Any) -> ActionResult:  # noqa: ANN401  # as above
+    return await request_reload(reload(**step), FakeUnits(), variables={}, values=(b"s3cr3t-value",))
 
 
 @asynccontextmanager
@@ -51,7 +51,7 @@ async def test_a_server_of_this_host_is_asked() -> None:
     requests: list[str] = []
     async with server(204, requests) as port:
         http = {"url": f"http://127.0.0.1:{port}/-/reload?now=1", "headers": {"X-Who": "syncret"}}
-        assert (await told(http=http)).outcome is Outcome.DONE
+        assert (await reload_result(http=http)).outcome is Outcome.DONE
     assert requests[0].startswith(
         f"POST /-/reload?now=1 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Who: syncret"
     )
@@ -59,7 +59,7 @@ async def test_a_server_of_this_host_is_asked() -> None:
 
 async def test_another_status_is_a_failure() -> None:
     async with server(503, []) as port:
-        result = await told(http={"url": f"http://127.0.0.1:{port}/"})
+        result = await reload_result(http={"url": f"http://127.0.0.1:{port}/"})
     assert (result.outcome, result.message) == (
         Outcome.FAILED,
         f"http://127.0.0.1:{port}/: status 503, not 200-299",
@@ -76,43 +76,43 @@ async def test_a_socket_file_is_asked_and_its_folder_must_be_safe(tmp_path: Path
 
     path = tmp_path / "app.sock"
     async with await asyncio.start_unix_server(answer, path):
-        assert (await told(http={"url": f"unix:{path}"})).outcome is Outcome.DONE
+        assert (await reload_result(http={"url": f"unix:{path}"})).outcome is Outcome.DONE
         assert requests[0].startswith("POST / HTTP/1.1\r\nHost: localhost\r\n")
         await asyncio.to_thread(tmp_path.chmod, 0o777)
         with pytest.raises(Refused, match="is writable by everybody"):
-            await told(http={"url": f"unix:{path}"})
+            await reload_result(http={"url": f"unix:{path}"})
 
 
 async def test_nobody_listens() -> None:
     async with server(200, []) as port:
         pass
-    assert (await told(http={"url": f"http://127.0.0.1:{port}/"})).outcome is Outcome.FAILED
+    assert (await reload_result(http={"url": f"http://127.0.0.1:{port}/"})).outcome is Outcome.FAILED
 
 
 async def test_a_unit_is_told_as_the_manifest_says() -> None:
     units = FakeUnits()
     step = reload(unit="app.service", action="restart")
-    assert (await tell(step, units, variables={}, values=())).outcome is Outcome.DONE
-    assert units.told == [("app.service", "restart")]
+    assert (await request_reload(step, units, variables={}, values=())).outcome is Outcome.DONE
+    assert units.asked == [("app.service", "restart")]
 
 
 def test_deliveries_that_tell_the_same_have_the_same_turns() -> None:
-    assert key_of(reload(unit="a.service")) == key_of(reload(unit="a.service", action="restart"))
-    assert key_of(reload(signal={"signal": "SIGHUP", "pidFile": "/run/a.pid"})) == "/run/a.pid"
-    assert key_of(reload(exec=["/usr/bin/true", "x"])) == "/usr/bin/true x"
-    assert key_of(None) == ""
+    assert reload_key(reload(unit="a.service")) == reload_key(reload(unit="a.service", action="restart"))
+    assert reload_key(reload(signal={"signal": "SIGHUP", "pidFile": "/run/a.pid"})) == "/run/a.pid"
+    assert reload_key(reload(exec=["/usr/bin/true", "x"])) == "/usr/bin/true x"
+    assert reload_key(None) == ""
 
 
 @pytest.mark.slow
 async def test_a_program_says_how_it_went_and_no_value(tmp_path: Path) -> None:
-    assert (await told(exec=["/usr/bin/true"])).outcome is Outcome.DONE
-    result = await told(exec=["/usr/bin/dash", "-c", "echo no s3cr3t-value; exit 3"])
+    assert (await reload_result(exec=["/usr/bin/true"])).outcome is Outcome.DONE
+    result = await reload_result(exec=["/usr/bin/dash", "-c", "echo no s3cr3t-value; exit 3"])
     assert (result.outcome, result.message) == (Outcome.FAILED, "exit code 3: no [redacted]")
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o777)
     with pytest.raises(Refused, match="is writable by everybody"):
-        await told(exec=[str(script)])
+        await reload_result(exec=[str(script)])
 
 
 @pytest.fixture
@@ -137,11 +137,11 @@ def process(tmp_path: Path) -> Generator[tuple["Popen[bytes]", Path], None, None
 @pytest.mark.slow
 async def test_a_process_is_signalled_by_its_pid_file(process: tuple["Popen[bytes]", Path]) -> None:
     running, path = process
-    assert (await told(signal={"signal": "SIGHUP", "pidFile": str(path)})).outcome is Outcome.DONE
+    assert (await reload_result(signal={"signal": "SIGHUP", "pidFile": str(path)})).outcome is Outcome.DONE
     assert running.stdout is not None
     assert running.stdout.readline() == b"hup\n"
     running.wait()
-    gone = await told(signal={"signal": "SIGHUP", "pidFile": str(path)})
+    gone = await reload_result(signal={"signal": "SIGHUP", "pidFile": str(path)})
     assert gone.outcome is Outcome.NOT_RUNNING
 
 
@@ -150,7 +150,7 @@ async def test_a_pid_file_that_names_no_process_of_others_signals_nothing(tmp_pa
     path = tmp_path / "app.pid"
     path.write_text(text)
     path.chmod(0o644)
-    result = await told(signal={"signal": "SIGHUP", "pidFile": str(path)})
+    result = await reload_result(signal={"signal": "SIGHUP", "pidFile": str(path)})
     assert (result.outcome, result.message) == (
         Outcome.FAILED,
         f"{path} holds no number of a process to signal",
@@ -162,14 +162,14 @@ async def test_a_pid_file_that_others_can_write_is_refused(tmp_path: Path) -> No
     path.write_text("4242")
     path.chmod(0o666)
     with pytest.raises(Refused, match="is writable by everybody"):
-        await told(signal={"signal": "SIGHUP", "pidFile": str(path)})
+        await reload_result(signal={"signal": "SIGHUP", "pidFile": str(path)})
 
 
 async def test_who_does_not_run_is_not_told(tmp_path: Path) -> None:
     absent = {"signal": signal.SIGHUP.name, "pidFile": str(tmp_path / "none")}
-    assert (await told(signal=absent)).outcome is Outcome.NOT_RUNNING
+    assert (await reload_result(signal=absent)).outcome is Outcome.NOT_RUNNING
     nobody = {"signal": signal.SIGHUP.name, "process": str(tmp_path / "no-program")}
-    assert (await told(signal=nobody)).outcome is Outcome.NOT_RUNNING
+    assert (await reload_result(signal=nobody)).outcome is Outcome.NOT_RUNNING
 
 
 async def test_who_may_run_unseen_is_not_taken_for_stopped(
@@ -177,7 +177,7 @@ async def test_who_may_run_unseen_is_not_taken_for_stopped(
 ) -> None:
     """ProtectProc=invisible of the shipped unit shows the processes of the daemon alone."""
     monkeypatch.setattr(finding, "_PROC", tmp_path)
-    result = await told(signal={"signal": "SIGHUP", "process": "/usr/sbin/haproxy"})
+    result = await reload_result(signal={"signal": "SIGHUP", "process": "/usr/sbin/haproxy"})
     assert result.outcome is Outcome.NOT_ASKED
     assert "/usr/sbin/haproxy is not among the processes that the daemon can see (name" in result.message
 
@@ -199,9 +199,11 @@ async def test_a_process_of_another_user_is_found_by_what_it_calls_itself(
         raise PermissionError(path)
 
     monkeypatch.setattr(Path, "readlink", denied)
-    other = await told(signal={"signal": "SIGHUP", "process": "/opt/app/bin/ap"})
+    other = await reload_result(signal={"signal": "SIGHUP", "process": "/opt/app/bin/ap"})
     assert other.outcome is Outcome.NOT_RUNNING
-    assert (await told(signal={"signal": "SIGHUP", "process": "/opt/app/bin/app"})).outcome is Outcome.DONE
+    assert (
+        await reload_result(signal={"signal": "SIGHUP", "process": "/opt/app/bin/app"})
+    ).outcome is Outcome.DONE
     assert titled.wait() == -signal.SIGHUP
 
 
@@ -223,9 +225,9 @@ def test_a_program_is_found_also_where_its_file_was_replaced(program: Path) -> N
     by_program = {"signal": "SIGHUP", "process": str(program)}
     with Popen([program, "60"]) as running:
         program.unlink()
-        assert (asyncio.run(told(signal=by_program))).outcome is Outcome.DONE
+        assert (asyncio.run(reload_result(signal=by_program))).outcome is Outcome.DONE
         assert hung_up(running)
-    assert (asyncio.run(told(signal=by_program))).outcome is Outcome.NOT_RUNNING
+    assert (asyncio.run(reload_result(signal=by_program))).outcome is Outcome.NOT_RUNNING
 
 
 @pytest.mark.slow
@@ -239,14 +241,14 @@ def test_the_topmost_process_of_a_program_is_told_and_of_several_none(program: P
         assert running.stdout is not None
         running.stdout.readline()
         with Popen([shell, "-c", "read x"], stdin=-1) as other:
-            result = asyncio.run(told(signal=by_program))
+            result = asyncio.run(reload_result(signal=by_program))
             assert (result.outcome, result.message) == (
                 Outcome.FAILED,
                 f"{shell} runs 2 times: use pidFile",
             )
             other.kill()
         try:
-            assert (asyncio.run(told(signal=by_program))).outcome is Outcome.DONE
+            assert (asyncio.run(reload_result(signal=by_program))).outcome is Outcome.DONE
             assert running.wait(60) == 3
         finally:
             os.killpg(running.pid, signal.SIGKILL)
@@ -267,7 +269,7 @@ async def test_a_container_is_told_by_its_id(tmp_path: Path, monkeypatch: pytest
     file.write_text("c" * 64 + "\n")
     file.chmod(0o600)
     step = {"signal": "SIGHUP", "container": str(file)}
-    assert (await told(signal=step)).outcome is Outcome.NOT_RUNNING
+    assert (await reload_result(signal=step)).outcome is Outcome.NOT_RUNNING
     file.write_text("/")
-    result = await told(signal=step)
+    result = await reload_result(signal=step)
     assert (result.outcome, result.message) == (Outcome.FAILED, f"{file} holds no ID of a container")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from syncret.daemon.cli.migration.looking import definitions_in
+from syncret.daemon.cli.migration.effects import definitions_in
 from syncret.daemon.homes.contract import StorageUnavailable
 from syncret.daemon.homes.memory.cluster import MemoryCluster
 from syncret.providers.registry import Registry
