@@ -6,7 +6,7 @@ can, by its deadline and its limit of memory.
 
 Both ends are here. Functions are named, arguments and results are plain data (None, booleans, numbers, text,
 bytes, lists, mappings): what a process that was taken over may send back is data, too. Nothing is in the
-arguments or the environment of a process; it starts when it is first needed, and writes no core file.
+command line or the environment of a process; it starts when it is first needed, and writes no core file.
 """
 
 import os
@@ -99,7 +99,7 @@ class WorkerProcesses:
             worker = self._take()
             try:
                 answer = msgspec.msgpack.decode(worker.call(encoded, seconds), type=_Answer)
-            except BaseException:  # whatever it was, the process may still be at it: it serves no other call
+            except BaseException:  # the process may still run the function, so it serves no other call
                 self._leave(worker)
                 worker.end()
                 raise
@@ -111,7 +111,7 @@ class WorkerProcesses:
         return cast("T", answer.result)
 
     def end_idle(self) -> None:
-        """End the processes that nobody uses now."""
+        """End the processes that serve no call now."""
         with self._lock:
             idle, self._idle = self._idle, []
         for worker in idle:
@@ -171,7 +171,7 @@ class _Worker:
         self._is_ended = False
 
     def call(self, request: bytes, seconds: float) -> bytes:
-        """The answer. Raises WorkerError if there is none; the process may be at it still."""
+        """The answer. Raises WorkerError if there is none; the process may still run the function."""
         until = time.monotonic() + seconds if seconds else None
         try:
             self._send(self._greeting, until)

@@ -139,7 +139,7 @@ class SyncTemplates:
 
 
 async def template_sources(template: Template | None, reader: ObjectReader, namespace: str) -> Sources:
-    """The texts that stand in Secrets and ConfigMaps; one that is missing is told when it is asked for."""
+    """The templates in Secrets and ConfigMaps; one that is missing is an error when it is rendered."""
     sources: dict[ObjectRef, Mapping[str, bytes]] = {}
     for ref in () if template is None else sources_of(template, namespace):
         stored = await reader.get(ref)

@@ -127,7 +127,7 @@ async def _waited_for(lane: str, read: Awaitable[SecretMap]) -> SecretMap:
         try:
             return await read
         except Unavailable:
-            run = None  # nobody answered
+            run = None  # the wait ended without an answer
             raise
         finally:
             if run is not None:

@@ -1,4 +1,4 @@
-"""What happens while a run waits for a provider: another gets its worker, and the store is watched.
+"""Hands the worker of a run that waits for a provider to another run, and watches whether the store answers.
 
 A store that leaves a run without an answer for a second counts as silent.
 """
@@ -87,7 +87,7 @@ class waiting_for:  # noqa: N801  # used like a function: `async with waiting_fo
 
 
 class Workers:
-    """So many runs go on at once. One that comes back from a wait goes before one that is to be started."""
+    """Limits the runs that go on at once. One that returns from a wait goes before one that is to start."""
 
     def __init__(self, count: int) -> None:
         self._free = count

@@ -1,4 +1,4 @@
-"""Makes values with generators, and records what they made elsewhere, so that it is cleaned up for sure."""
+"""Generates values, and records what generators created in other systems, so that it is cleaned up."""
 
 import secrets
 from contextlib import suppress
@@ -165,7 +165,7 @@ def _origin(context: ReconcilerContext, generator: ObjectRef) -> ObjectRef:
 MAX_DELETE_TRIES: Final = 5
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
-"""As an API server makes up names: no vowels, so that no word comes of it."""
+"""As in names that an API server generates: no vowels, so that they form no words."""
 
 
 class GeneratorTransaction:
@@ -177,7 +177,7 @@ class GeneratorTransaction:
 
     def __init__(self, context: ReconcilerContext, writes: Writes, owner: Resource, work: SyncWork) -> None:
         self.in_use = False
-        """Whether the values are, or may be, where somebody reads them."""
+        """Whether the values are, or may be, stored where they are read."""
         self._context = context
         self._writes = writes
         self._owner = owner
@@ -255,7 +255,7 @@ class GeneratorTransaction:
         try:
             stored = await self._writes.create(document)
         except OutcomeUnknown:
-            found = await self._writes.get(ref_of(document))  # nobody else makes up this name
+            found = await self._writes.get(ref_of(document))  # the name is random: no other writer uses it
             if found is None:
                 raise
             return found.ref

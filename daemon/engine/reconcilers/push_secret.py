@@ -95,7 +95,7 @@ class PushSecretReconciler:
         return await run.do(step)
 
     async def _report_account(self, stored: StoredObject, writes: Writes) -> StoredObject:
-        """Report what stands at the stores, if an earlier run could not because the spec had been changed."""
+        """Report what was pushed, if an earlier run could not because the spec had been changed."""
         unreported = self._unreported.get(stored.ref)
         if unreported is None:
             return stored

@@ -1,4 +1,4 @@
-"""The one path of every call of a provider or generator: token bucket, fault, time limit, retry, report."""
+"""The path of every call of a provider or generator: token bucket, fault, time limit, retry, report."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
@@ -35,7 +35,7 @@ def _ignore(store: ObjectRef) -> None:
 
 
 Recheck: TypeAlias = Callable[[ObjectRef, float], None]
-"""Called with a store that is to be looked at again, and in how many seconds."""
+"""Called with a store that is to be requeued, and in how many seconds."""
 
 
 def ignore_recheck(store: ObjectRef, pause: float) -> None:
@@ -333,7 +333,7 @@ class GeneratorCalls:
         return calls
 
     def changed(self, generator: ObjectRef) -> None:
-        """Its server or its login may be another now: an outage so far says nothing about it."""
+        """Forget an outage so far: the server or the login may have changed."""
         calls = self._calls.get(generator)
         if calls is None:
             return

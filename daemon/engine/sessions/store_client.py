@@ -256,7 +256,7 @@ class StoreClient:
         return provider.open(self.plan.spec, context)
 
     def _new_login(self) -> LoginBackoff:
-        """Forget what a manager said to other credentials, which a client that closes may still use."""
+        """Start without refusals for new credentials; a client that closes may still use the former ones."""
         around, store = self._around, self.plan.store
         return LoginBackoff(around.settings, lambda pause: around.login_refused(store, pause))
 

@@ -1,4 +1,4 @@
-"""Owns tasks whose result is for several waiters: one that is cancelled does not cancel it for the others.
+"""Owns tasks with several waiters: the cancellation of one waiter does not cancel the task for the others.
 
 Time limits that end in an error of ours, and locks by name.
 """
