@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # few hosts have any
 
 
 class SourceParts(Struct, frozen=True, kw_only=True):
-    """What a source works on."""
+    """The parts of the home that a source works with."""
 
     applier: ManifestApplier
     journal: StateJournal
@@ -37,20 +37,20 @@ class SourceParts(Struct, frozen=True, kw_only=True):
     on_looked: Callable[[], None]
     """Called after each look that applied something, and when the problems change."""
     announce: Callable[[WatchEventType, StoredObject], None]
-    """Tells the watchers of an object that the home does not hold."""
+    """Announces an object that the home does not hold to the watchers."""
 
 
 class ObjectSource(IssuedTokens, Protocol):
-    """Keeps what is wanted as it is written down elsewhere, and reads there what it refers to."""
+    """Applies the objects that are wanted from another place, and reads there what they refer to."""
 
     @property
     def problems(self) -> Sequence[HomeProblem]:
-        """What is wrong with what is written down, or with the place."""
+        """Problems of manifests, or of the place where they are."""
         ...
 
     @property
     def releases(self) -> "Sequence[HostedRelease]":
-        """The releases that are written down there."""
+        """The releases among the manifests."""
         ...
 
     @property
@@ -67,15 +67,15 @@ class ObjectSource(IssuedTokens, Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of everything; also after a failed start."""
+        """Close everything; also after a failed start."""
         ...
 
     async def look(self, touched: Collection[str] = ()) -> None:
-        """Apply what changed; all of it is durable then. `touched` names files that were."""
+        """Apply what changed, durably. `touched` names files that have changed."""
         ...
 
     async def read(self, ref: ObjectRef) -> StoredObject | None:
-        """An object that is none of the wanted ones and may be referred to. Raises StorageUnavailable."""
+        """An object that the wanted ones may refer to, and none of them. Raises StorageUnavailable."""
         ...
 
     def reported(self, stored: StoredObject) -> None:
@@ -83,7 +83,7 @@ class ObjectSource(IssuedTokens, Protocol):
         ...
 
     def place_of(self, ref: ObjectRef) -> ManifestPlace | None:
-        """Where an object is written down; None if no file defines it."""
+        """The manifest of an object; None if no file defines it."""
         ...
 
     async def field_place(self, ref: ObjectRef, field: str, text_line: int) -> ManifestPlace | None:

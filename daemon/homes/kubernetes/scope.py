@@ -46,6 +46,6 @@ class Scope(NamedTuple):
 
 
 def _concerns_namespaces(kind: GroupKind) -> bool:
-    """Whether a kind matters to who works in one namespace: what others make in many does not."""
+    """Whether a kind matters to a daemon of one namespace: namespaced ones, stores and generators."""
     known = kind_of(kind)
     return known is None or known.namespaced or known.role in {"store", "generator"}

@@ -1,4 +1,4 @@
-"""Hidden parts of the output folder: what a crash left behind, and sets that were replaced a moment ago."""
+"""Hidden parts of the output folder: leftovers of a crash, and sets that were replaced a moment ago."""
 
 import os
 import time
@@ -24,7 +24,7 @@ _Path: TypeAlias = tuple[str, ...]
 
 
 class Leftovers:
-    """Temporary files and folders of earlier runs, and replaced sets. One that stays hinders nobody.
+    """Temporary files and folders of earlier runs, and replaced sets. One that stays does no harm.
 
     Sets are replaced in several threads.
     """
@@ -40,7 +40,7 @@ class Leftovers:
     def sweep(self, root: int, *, inner: bool) -> None:
         """Remove all that there is; `inner`: also below the folders of Secrets. Raises OSError.
 
-        Call it only while nobody else writes there.
+        Call it only while nothing else is written there.
         """
         self._left = {
             path: ""
@@ -49,7 +49,7 @@ class Leftovers:
                 [(name,)]
                 if name.startswith(TEMPORARY)
                 else self._in_namespace(root, name, inner=inner)
-                if is_folder  # what is in the way of a namespace is told by its objects
+                if is_folder  # a file in the place of a namespace is reported by its objects
                 else []
             )
         }
@@ -97,7 +97,7 @@ class Leftovers:
                 Problem(
                     path="",
                     message=f"what an earlier run left behind cannot be removed: {why}",
-                    hint="remove it, or leave it: it serves nobody, and removing it is tried again",
+                    hint="remove it, or leave it: it has no use, and removing it is tried again",
                     severity=Severity.WARNING,
                 ),
             )

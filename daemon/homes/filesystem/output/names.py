@@ -26,8 +26,8 @@ def is_key(name: str) -> bool:
 def check_keys(ref: ObjectRef, keys: Collection[str]) -> None:
     """Raise Invalid for the first key that is no file name.
 
-    The message tells its position in the order of the keys and what is wrong with it, but does not quote it:
-    keys may come out of a secret manager.
+    The message has its position in the order of the keys and what is wrong with it, but does not quote it:
+    keys may come from a secret manager.
     """
     for key in keys:
         if _KEY(key) is None:

@@ -38,8 +38,8 @@ class ManifestTarget:
         with self._tree.namespace(ref, create=True) as namespace:
             found = self._read(namespace, name)
             if found is not None and found.owned and _holds(found.content, content, document):
-                return Written(changed=False, faces={"": found.face})
-            return Written(changed=True, faces={"": self._replace(namespace, name, content)})
+                return Written(changed=False, fingerprints={"": found.fingerprint})
+            return Written(changed=True, fingerprints={"": self._replace(namespace, name, content)})
 
     def exists(self, ref: ObjectRef) -> bool:
         """Whether there is a file of ours under that name."""
@@ -107,7 +107,7 @@ class ManifestTarget:
 class _Found(NamedTuple):
     """What stands under the name now."""
 
-    face: StatFingerprint
+    fingerprint: StatFingerprint
     owned: bool
     content: bytes
 

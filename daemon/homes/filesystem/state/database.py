@@ -1,6 +1,6 @@
 """Opens the state file: locks, checks and migrates it, and says what is wrong with it.
 
-A file that is damaged, newer than this program or somebody else's is refused and left as it is.
+A file that is damaged, newer than this program or of another program is refused and left as it is.
 """
 
 import errno
@@ -18,7 +18,7 @@ from syncret.config.meta import ObjectRef, shared
 from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.private_paths import NotPrivate, check_folder, open_private
 
-_APPLICATION_ID = 0x73796E63  # "sync": tells our file from anybody else's database
+_APPLICATION_ID = 0x73796E63  # "sync": distinguishes our file from databases of other programs
 
 MIGRATIONS: tuple[str, ...] = (
     """
@@ -66,7 +66,7 @@ def read_state(path: str) -> StateContents:
     if not Path(path).exists():
         return StateContents()
     try:
-        # A reader would make the files of the write-ahead log, which are missing while nobody writes.
+        # A reader would create the files of the write-ahead log, which are missing if no process has it open.
         how = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
         database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{how}", uri=True, isolation_level=None)
         try:
