@@ -26,7 +26,7 @@ def has_engine() -> bool:
 
 
 def no_engine() -> Malformed:
-    """There is no engine: everything but exports works."""
+    """The error if the engine is not installed: everything but exports works."""
     return Malformed(
         "the engine for the expressions of exports, cel-expr-python, is not installed",
         hint="install syncret with its extra: syncret[exports]; there are wheels for Linux with glibc",
@@ -59,7 +59,7 @@ def _apart(
     asked: Sequence[A],
     work: Work,
 ) -> list[list[Checked] | list[Result] | Failure]:
-    """The answers; one resource whose expressions end the process takes no other's answer with it."""
+    """The answers; if the expressions of one resource end the process, the others still get theirs."""
     if len(asked) > 1:
         try:
             return [*work.apart(_DOING, function, asked)]

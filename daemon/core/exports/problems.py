@@ -1,4 +1,4 @@
-"""What can be wrong with an export: where, at which stage, and of which class."""
+"""Problems of exports: their place, stage and class."""
 
 from typing import Final, Literal, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What an ExternalSecret has that only fails when it is synced."""
+"""Mistakes in an ExternalSecret that only show when it is synced."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What a PushSecret has that only fails when it is pushed."""
+"""Mistakes in a PushSecret that only show when it is pushed."""
 
 from collections.abc import Iterator
 

@@ -17,7 +17,7 @@ CREATED: Final = Verdict(reason="Created", message="GeneratorState created")
 
 
 class AddFinalizer(Struct, frozen=True):
-    """It must not go before what it records has been cleaned up."""
+    """The record gets our finalizer, so that what it records is cleaned up before it is gone."""
 
 
 class Sleep(Struct, frozen=True):
@@ -38,7 +38,7 @@ class CleanUp(Struct, frozen=True):
 
 
 class Conclude(Struct, frozen=True):
-    """Nothing can or need be cleaned up: it goes, or the error keeps it."""
+    """Nothing can or need be cleaned up: the record is released, or kept by the error."""
 
     error: SyncError | None = None
 

@@ -92,7 +92,7 @@ class SetFinalizers(Struct, frozen=True):
 
 
 class Sleep(Struct, frozen=True):
-    """Nothing is to be done until then, or (None) until something changes."""
+    """Nothing is to be done until that time, or (None) until a change."""
 
     next_due: float | None
 
@@ -106,7 +106,7 @@ Step: TypeAlias = SetFinalizers | Sleep | Fetch | PushPlan
 
 # -------------------------------------------------------------------------------------------- what to do next
 def next_step(resource: PushSecret, now: float, *, refresh_requested: bool) -> Step:
-    """What the object alone decides, before anything else is read."""
+    """The next step by the object alone, before anything else is read."""
     spec, metadata = resource.spec, resource.metadata
     deletes = spec.deletion_policy == "Delete"
     is_held = FINALIZER in metadata.finalizers
@@ -158,7 +158,7 @@ def needs(
 
 # ------------------------------------------------------------------------------------------------ what to do
 def decide(resource: PushSecret, observed: PushObserved, needed: PushNeeds, existing: Existing) -> PushPlan:
-    """What is done at each store. What is deleted is wanted by no source; if none was found, nothing is."""
+    """The operations at each store. Entries that no source wants are deleted; none if no source was found."""
     hindered = obstacle(resource, observed)
     if hindered is not None:
         return hindered

@@ -1,6 +1,6 @@
 """The two calls that are made in a worker process: check expressions, and evaluate them.
 
-Whoever may write a resource decides what they cost, and the engine holds Python's lock and bounds no memory.
+The author of a resource decides what they cost, and the engine holds Python's lock and does not limit memory.
 It is imported in the call: the daemon itself never loads it.
 """
 

@@ -1,4 +1,4 @@
-"""What a worker process is asked, and what it answers: plain data in both directions."""
+"""Requests to a worker process and its answers: plain data in both directions."""
 
 import msgspec
 

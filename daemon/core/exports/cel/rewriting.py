@@ -1,7 +1,7 @@
 """Rewrites the text of an expression into an equal one that the engine takes.
 
-Three things that the authors of exports may write are not the engine's: chains (of conditions, terms, fields,
-calls) that are longer than its parser is deep, `optional.unwrap` and `unwrapOpt`, and the names of fields as
+The engine lacks three things that authors of exports may write: chains (of conditions, terms, fields, calls)
+that are longer than its parser is deep, `optional.unwrap` and `unwrapOpt`, and the names of fields as
 Kubernetes escapes them. Each has an equal form that it takes. The text is cut into tokens, and every pair of
 brackets is rewritten when it closes: nothing here is recursive, since the author decides on the depth.
 """
