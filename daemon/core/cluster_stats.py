@@ -24,7 +24,7 @@ class Fence(NamedTuple):
     left: Callable[[], float]
     """Seconds for which it may still write; 0 while it stands by."""
     holder: Callable[[], str]
-    """Who is active, as far as is known."""
+    """The identity of the active replica, as far as is known."""
 
 
 @dataclass(slots=True)

@@ -46,7 +46,7 @@ INVALID_MANIFEST: Final = "InvalidManifest"
 
 
 class Condition(Protocol):
-    """What the condition models of all kinds have in common."""
+    """The common fields of the condition models of all kinds."""
 
     @property
     def type(self) -> str: ...

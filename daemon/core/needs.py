@@ -105,7 +105,7 @@ def find_query(find: Find) -> FindQuery:
 
 
 def need_of(spec: ExternalSecretSpec, index: int, entry: DataFrom) -> Need | None:
-    """What one dataFrom entry needs; None for an entry that asks for nothing."""
+    """The need of one dataFrom entry; None for an entry without a source."""
     source = entry.source_ref
     store = store_name(spec, source.store_ref if source else None)
     if entry.find is not None:

@@ -92,7 +92,7 @@ class Push(Struct, frozen=True):
 
 
 class StoreEntries(Struct, frozen=True, kw_only=True):
-    """What all sources push to one store, up to the entry that cannot be pushed, if there is one."""
+    """The pushes of all sources to one store, up to the first entry that cannot be pushed."""
 
     store: Store
     pushes: tuple[Push, ...] = ()
@@ -173,7 +173,7 @@ def entries(
 def store_entries(
     spec: PushSecretSpec, sources: Iterable[Source], store: Store, work: Work, *, transform: Transform
 ) -> StoreEntries:
-    """What is pushed to a store, source by source; a collision is found before anything of its source."""
+    """The pushes to a store, source by source; collisions of a source are found before its pushes."""
     pushes: list[Push] = []
     error: SyncError | None = None
     try:

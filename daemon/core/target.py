@@ -49,7 +49,7 @@ class TargetForm(NamedTuple):
     """How one sort of target is checked and built."""
 
     wording: Wording
-    """What the condition calls it."""
+    """The texts of its condition."""
     ref: Callable[[ExternalSecret], ObjectRef]
     """The name of the target."""
     is_valid: Callable[[ExternalSecret, Document | None], bool]

@@ -191,7 +191,7 @@ class Engine:
         return self._unreported.get(ref)
 
     def held_back(self, ref: ObjectRef) -> Sequence[HeldWrite]:
-        """What the last run of an object would have written, while nothing may be."""
+        """The writes of an object's last run that were held back."""
         return self.held.of(ref)
 
     @property

@@ -36,7 +36,7 @@ class HeldRecord:
         return on
 
     def of(self, ref: ObjectRef) -> Sequence[HeldWrite]:
-        """What the last run of an object would have written."""
+        """The writes that the last run of an object would have made."""
         return self._by_run.get(ref, ())
 
     def all(self) -> Mapping[ObjectRef, Sequence[HeldWrite]]:

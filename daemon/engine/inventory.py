@@ -37,7 +37,7 @@ class Change(msgspec.Struct, frozen=True):
 
     @property
     def on(self) -> On:
-        """What of the object differs. Both versions are decoded: ask only if it matters."""
+        """The parts of the object that differ. It decodes both versions: ask only if it matters."""
         if self.touched:
             return On.DATA
         return EVERYTHING if self.after is None else difference(self.before, self.after)

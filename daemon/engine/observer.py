@@ -21,7 +21,7 @@ Faults: TypeAlias = Callable[[Operation, ObjectRef], str | None]
 
 
 Item: TypeAlias = tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None
-"""What a call asks: of a read the keys of its batch, of a probe or a generator nothing."""
+"""The argument of a call: for a read the keys of its batch, for a probe or a generator none."""
 
 
 class Call(Struct, frozen=True, kw_only=True):

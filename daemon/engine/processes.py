@@ -41,7 +41,7 @@ _GRACE: Final = 5
 """Seconds after which the kernel ends a process that the daemon should have ended."""
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "TZ")
-"""What a process inherits: how Python is found, and no secret."""
+"""The environment variables that a process inherits: enough to find Python, and no secret."""
 
 _BOOT: Final = (
     "import sys, json; sys.path[:] = json.loads(sys.stdin.buffer.readline()); "

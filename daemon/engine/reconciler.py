@@ -29,7 +29,7 @@ class On(IntFlag):
     READINESS = 4
     """The status of its condition Ready; of a Deployment, how far it is rolled out."""
     DATA = 8
-    """What it carries: the data of a Secret, what a PushSecret says to have pushed."""
+    """The data of a Secret, or the account of a PushSecret."""
 
 
 # A flag of an enum is slow to make: these are the sums that reconcilers name.

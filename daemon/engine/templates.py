@@ -29,7 +29,7 @@ _TRANSFORMS: Final = 10
 
 
 class TemplateLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What the templates of one sync of one object may cost together: a share of what the sync may."""
+    """The limits for all templates of one sync of one object: a share of the limits of the sync."""
 
     time: float = 0.1
     """Seconds of work, by the count of steps and not by the clock."""
@@ -55,7 +55,7 @@ class _Texts(msgspec.Struct):
 
 
 class Templates:
-    """What templates are rendered with: the time, and the limits of each sync."""
+    """Renders templates with the current time and the limits of each sync."""
 
     def __init__(
         self,

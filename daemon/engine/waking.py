@@ -130,7 +130,7 @@ class Waker:
         self._listeners = tuple(listeners)
         self._awaits = awaits
         self._notice_of: dict[tuple[str, str], tuple[Callable[[WatchEvent], None], ...]] = {}
-        """What takes in versions of each kind that there was an object of."""
+        """The listeners of each kind of which there was an object."""
         self._listed: set[GroupKind] = set()
         self._has_started = False
         self._events_during_run: dict[ObjectRef, list[_Version]] = {}

@@ -31,7 +31,7 @@ _LITTLE_MEMORY: Final = MEGABYTE
 
 
 class WorkLimits(NamedTuple):
-    """What one sync of one object may cost, as the settings say."""
+    """The limits of one sync of one object, by the settings."""
 
     time: float = 1.0
     """Seconds of work, by the count of steps and not by the clock."""
@@ -108,7 +108,7 @@ class WorkThreads:
         return _ThreadWork(self._limits, self._processes)
 
     def sync(self) -> "SyncWork":
-        """What one sync of one object needs."""
+        """The budget of one sync of one object."""
         return SyncWork(self, self.new_work())
 
     async def compute(self, function: Callable[[Work], T]) -> T:
@@ -205,7 +205,7 @@ class SyncWork:
 
 
 class CallWork:
-    """What is computed for one call to a store, such as the templates of its request.
+    """The computations of one call to a store, such as the templates of its request.
 
     It is paid by the syncs that the call is made for: there may be several, as equal reads are one call. The
     one that has most left pays; if that is not enough the next one does. An object that has used up its

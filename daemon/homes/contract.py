@@ -65,7 +65,7 @@ class StoredObject(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class WatchEventType(StrEnum):
-    """What happened to an object or to a kind.
+    """The type of an event of an object or a kind.
 
     DRIFTED: the version is the same, but content that the home keeps outside of its store changed. LISTED:
     all objects of the kind that existed have been announced. UNKNOWN: the kind cannot be watched now (there
@@ -126,7 +126,7 @@ class HomeProblem(NamedTuple):
 
 
 class ManifestPlace(NamedTuple):
-    """Where the manifest of an object is, and whether the home accepts it as it is there."""
+    """The place of an object's manifest, and whether the home accepts its present content."""
 
     file: str
     line: int
@@ -291,11 +291,11 @@ class ObjectReader(Protocol):
         ...
 
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
-        """Where an object was written down, stored or refused; None if no file defines it."""
+        """The manifest of an object, stored or refused; None if no file defines it."""
         ...
 
     async def field_place(self, ref: ObjectRef, field: str, text_line: int = 0) -> ManifestPlace | None:
-        """Where a field of an object was written down, or a line within its text.
+        """The place of a field in the manifest of an object, or of a line within its text.
 
         The place of the object itself if that is not known.
         """
@@ -361,7 +361,7 @@ class ObjectWriter(Protocol):
 
 
 class Home(ObjectReader, ObjectWriter, IssuedTokens, Protocol):
-    """Where objects come from and where they go."""
+    """A home: reads, writes and announces objects, and issues tokens."""
 
     @property
     def writes_at_once(self) -> int:

@@ -33,7 +33,7 @@ class Annotation(NamedTuple):
 
 
 class MistakeError(Exception):
-    """What is wrong with the annotation, in words of the schema."""
+    """A mistake in the annotation; the message quotes only names of the schema."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

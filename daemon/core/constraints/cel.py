@@ -51,7 +51,7 @@ def compiled(source: str) -> "cel.Expression":
 
 
 def mistake(source: str) -> str:
-    """What is wrong with a rule; empty: nothing."""
+    """The mistake in a rule; empty: none."""
     try:
         compiled(source)
     except RuleError as error:

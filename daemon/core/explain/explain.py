@@ -36,7 +36,7 @@ _PERIODIC: Final[Collection[Role]] = ("sync", "push")
 
 
 class ExplainInput(NamedTuple):
-    """What the daemon knows about an object besides its manifest and status."""
+    """Facts about an object besides its manifest and status."""
 
     now: float
     due: float | None = None
@@ -55,11 +55,11 @@ class ExplainInput(NamedTuple):
     invalid: str | None = None
     """Place and problem of its newest manifest, if that has no effect: the last valid version is in force."""
     unanswered: float | None = None
-    """Of a store: for how long objects have waited for it without an answer."""
+    """For a store: the seconds for which objects have waited for it without an answer."""
     server: str = ""
     """The server that they wait for, if that is known."""
     held: tuple[str, ...] = ()
-    """What its last run would have written, if the daemon only observes."""
+    """The writes that its last run would have made, if the daemon only observes."""
     noted: tuple[str, ...] = ()
     """Notes of its last run that no status has."""
     released: tuple[str, ...] = ()
@@ -207,7 +207,7 @@ def _invalid_notes(known: ExplainInput) -> Iterator[str]:
 
 
 class _Description(NamedTuple):
-    """What depends on the kind: the target, the origins of the keys, and notes."""
+    """The parts that depend on the kind: the target, the origins of the keys, and notes."""
 
     target: str
     keys: tuple[KeyOrigin, ...] = ()

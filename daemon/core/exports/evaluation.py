@@ -34,7 +34,7 @@ def no_engine() -> Malformed:
 
 
 def check_all(texts: Sequence[Sequence[Text]], work: Work) -> list[list[Checked] | Failure]:
-    """What is known of the expressions of each resource; a failure where that alone is too much.
+    """Check the expressions of each resource; a failure where one alone costs too much.
 
     Raises Malformed without the engine.
     """
@@ -47,7 +47,7 @@ def check_all(texts: Sequence[Sequence[Text]], work: Work) -> list[list[Checked]
 
 
 def evaluate_all(evaluations: Sequence[Evaluation], work: Work) -> list[list[Result] | Failure]:
-    """The results of each resource's expressions; a failure where they alone are too much."""
+    """The results of each resource's expressions; a failure where one alone costs too much."""
     return [
         each if isinstance(each, Failure) else msgspec.convert(each, list[Result])
         for each in _apart(calls.evaluate, evaluations, work)

@@ -51,7 +51,7 @@ class Made:
 
 
 class Outputs(NamedTuple):
-    """What is to be written; nothing where there is a problem."""
+    """The objects to write; none if there is a problem."""
 
     made: Sequence[Made]
     problems: Sequence[ExportProblem]

@@ -16,7 +16,7 @@ from syncret.providers.errors import SyncError
 
 
 def of_push_secret(spec: PushSecretSpec, path: str, user: ObjectRef, given: Given) -> Iterator[Finding]:
-    """What is wrong with a spec, which is at `path` in the manifest of `user`."""
+    """The mistakes in a spec, which is at `path` in the manifest of `user`."""
     keys = _keys(spec, user, given)
     for problem in (*_data_to(spec, path), *_data(spec, path, keys)):
         yield Finding(user, problem)

@@ -59,12 +59,12 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     ok: bool = True
     reason: str = ""
-    """Of the condition; without one the condition stays as it is."""
+    """The reason of the condition; without one the condition is unchanged."""
     message: str = ""
     error: Exception | None = None
     """None clears the last error. A Refusal waits for a change, any other error is retried with backoff."""
     bound: str = ""
-    """What `status.binding` of an ExternalSecret names from now on; empty: as before."""
+    """The new name in `status.binding` of an ExternalSecret; empty: unchanged."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class Action(Struct, frozen=True, kw_only=True):
     refused: Verdict | None = None
     """The verdict if the home refuses the write; its error is the home's."""
     then: str = ""
-    """What is done after the write, in words: the steps of a Delivery."""
+    """The steps after the write, as text, for a Delivery."""
 
 
 class LastError(NamedTuple):
@@ -103,7 +103,7 @@ class LastError(NamedTuple):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What is published at the end of a run."""
+    """The report that is published at the end of a run."""
 
     status: Mapping[str, Any] | None = None
     """The whole status; None where nothing in it differs."""
@@ -190,7 +190,7 @@ class OutputChange(NamedTuple):
 
 
 def output_change(action: Action) -> OutputChange | None:
-    """What the write changes in an output; None for bookkeeping: finalizers, and records of generators."""
+    """The changes of a write in an output; None for finalizers and records of generators."""
     before, after = action.before or {}, action.document or {}
     if role_of(action.ref[:2]) == "record" or action.verb is Verb.SET_FINALIZERS:
         return None

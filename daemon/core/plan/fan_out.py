@@ -77,7 +77,7 @@ class AddFinalizer(Struct, frozen=True):
 
 
 class CleanUp(Struct, frozen=True):
-    """It is being deleted: so are these, then its finalizer goes."""
+    """The object is being deleted: delete these children, then drop the finalizer."""
 
     children: tuple["Child", ...] = ()
 
@@ -108,7 +108,7 @@ class Child(NamedTuple):
 
 
 class ChildPlan(Struct, frozen=True):
-    """What is written for one child, or why it is not."""
+    """The write for one child, or why there is none."""
 
     actions: tuple[Action, ...] = ()
     reason: str = ""
@@ -192,7 +192,7 @@ def _namespaces_with_child(status: Document) -> list[str]:
 def decide(
     fan: FanOutKind, resource: Document, child: Child, observed: Document | None, namespace: Document | None
 ) -> ChildPlan:
-    """What is written, if anything. `namespace` is None where it is gone, or may not be marked.
+    """The write for a child, if any. `namespace` is None if it is gone, or may not be marked.
 
     A finalizer holds the namespace from before there is a child until it has been deleted; a namespace that
     is being deleted is let go.

@@ -21,7 +21,7 @@ class AddFinalizer(Struct, frozen=True):
 
 
 class Sleep(Struct, frozen=True):
-    """It is in force until its deadline, or (None) until it gets one."""
+    """The record is in force until its deadline, or (None) until it gets one."""
 
     next_due: float | None
 
@@ -31,7 +31,7 @@ class Delete(Struct, frozen=True):
 
 
 class CleanUp(Struct, frozen=True):
-    """It is being deleted: have the generator clean up, then drop the finalizer."""
+    """The record is being deleted: have the generator clean up, then drop the finalizer."""
 
     generator: Document
     state: Document
@@ -64,7 +64,7 @@ def next_step(record: GeneratorState, now: float) -> Step:
 def report(
     record: GeneratorState, now: float, *, next_due: float | None = None, error: SyncError | None = None
 ) -> Report:
-    """What is published of a record that is in force, or whose clean-up failed."""
+    """The report of a record that is in force, or whose clean-up failed."""
     if error is None:
         return Report(status=_status(record, CREATED, now), next_due=next_due)
     message = f"could not cleanup generator state: {error}"

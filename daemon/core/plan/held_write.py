@@ -34,7 +34,7 @@ class HeldWrite(NamedTuple):
     ref: ObjectRef
     detail: str = ""
     turns: bool = False
-    """Of a status: whether the object would be ready where it is not, or the reverse."""
+    """For a status: whether it would change the object from ready to not ready, or the reverse."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.ref}{f': {self.detail}' if self.detail else ''}"

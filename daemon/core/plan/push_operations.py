@@ -61,12 +61,12 @@ def _target(data: PushData) -> RemoteTarget:
 
 
 def push_error(done: Sequence[Done]) -> SyncError | None:
-    """What ended the pushes of the first store that failed."""
+    """The error that ended the pushes of the first store that failed."""
     return next((each.push_error for each in done if each.push_error is not None), None)
 
 
 def delete_error(done: Sequence[Done]) -> SyncError | None:
-    """What ended the deletions of the first store that failed."""
+    """The error that ended the deletions of the first store that failed."""
     return next((each.delete_error for each in done if each.delete_error is not None), None)
 
 

@@ -51,7 +51,7 @@ class SourceMissing(Malformed):
 
 
 class PushObserved(Struct, frozen=True, kw_only=True):
-    """What was read for a PushSecret, and why it could not be read."""
+    """The input of the decision on a PushSecret, and the errors of reading it."""
 
     sources: tuple[Source, ...] = ()
     source_error: SyncError | None = None
@@ -98,7 +98,7 @@ class Sleep(Struct, frozen=True):
 
 
 class Fetch(Struct, frozen=True):
-    """It is due: read the sources and the stores."""
+    """A push is due: read the sources and the stores."""
 
 
 Step: TypeAlias = SetFinalizers | Sleep | Fetch | PushPlan
@@ -258,7 +258,7 @@ def _synced_message(resource: PushSecret) -> str:
 
 # ------------------------------------------------------------------------------------------- what to report
 def report(resource: PushSecret, plan: PushPlan, done: Sequence[Done], now: float) -> Report:
-    """What is published after the run. The account in the status has all that stands at the stores."""
+    """The report of the run. The account in the status has all entries that are at the stores."""
     verdict, status = _verdict(plan, done), resource.status
     if plan.operations is not None:
         account = account_after(status.synced_push_secrets, plan.operations, done)

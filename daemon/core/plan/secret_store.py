@@ -186,7 +186,7 @@ class Probe(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """What is done now: set or drop the finalizer, then probe, or wait."""
+    """The next step: set or drop the finalizer, then probe, or wait."""
 
     is_held: bool | None = None
     """Whether the finalizer is to be there; None: as it is."""
@@ -204,7 +204,7 @@ def next_step(
     is_needed: bool,
     is_in_doubt: bool = False,
 ) -> Step:
-    """What is done now. `is_needed`: a PushSecret has, or may have, something to delete at this store.
+    """The next step. `is_needed`: a PushSecret has, or may have, something to delete at this store.
 
     `is_in_doubt`: it has refused a login since it was probed.
     """

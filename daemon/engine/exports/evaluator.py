@@ -54,7 +54,7 @@ class Evaluator:
         await self._tasks.close(_CLOSING)
 
     async def check(self, texts: Sequence[Text]) -> list[Checked] | Failure:
-        """What is known of the expressions of one resource. Raises SyncError."""
+        """The types and hints of the expressions of one resource. Raises SyncError."""
         known = {each: self._known[each] for each in texts if each in self._known}
         unknown = [each for each in dict.fromkeys(texts) if each not in known]
         if unknown:

@@ -75,7 +75,7 @@ class ExportReconciler:
         self.observer = observer
 
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
-        """Its outputs, its credentials, and the Secret that it says to have written."""
+        """Its outputs, its credentials, and the Secret that it claims to have written."""
         if not _has_exports(stored):
             return
         resource = stored.document
@@ -143,7 +143,7 @@ class _Run:
         return await publish(self._context, self._writes, self._stored, result)
 
     async def _made(self, exports: Exports) -> Sequence[Made]:
-        """What is to be written. Raises SyncError."""
+        """The objects to write. Raises SyncError."""
         if not exports.entries and not exports.problems:
             return ()
         if not self._stored.ref.namespace:

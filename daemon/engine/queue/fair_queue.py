@@ -57,7 +57,7 @@ class _Lane:
 
 
 class _Place(NamedTuple):
-    """Where a ready item is."""
+    """The place of a ready item in the queue."""
 
     lane: _Lane
     level: int

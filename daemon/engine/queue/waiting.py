@@ -46,7 +46,7 @@ class CurrentRun(Struct, frozen=True):
     since: float
     asked_at: float = -inf
     answers: RunAnswers = field(default_factory=RunAnswers)
-    """What it holds of the answer memory, until it ends."""
+    """Its part of the answer memory, until it ends."""
 
 
 current_run: Final[ContextVar[CurrentRun | None]] = ContextVar("current_run", default=None)
@@ -148,7 +148,7 @@ class _Store:
 
 
 class StoreWatch:
-    """What is known of the stores that runs wait for, or have waited for within the last second."""
+    """The state of the stores that runs wait for, or have waited for within the last second."""
 
     def __init__(self, on_change: Callable[[str, Answering], None]) -> None:
         self._on_change = on_change

@@ -75,7 +75,7 @@ class KindStats(NamedTuple):
 
 
 class _Run:
-    """What is known of a name that is being run: what it waits for, and what was asked meanwhile."""
+    """The state of a name that is running: the stores that it waits for, and requests that came meanwhile."""
 
     __slots__ = ("begin", "dirty", "has_worker", "lanes", "since", "urgent", "uses", "waits")
 

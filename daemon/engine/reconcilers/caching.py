@@ -1,4 +1,4 @@
-"""What a run of an ExternalSecret keeps in the offline cache, and takes from it in an outage."""
+"""The use of the offline cache by a run of an ExternalSecret: keeps values, and takes them in an outage."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple

@@ -211,7 +211,7 @@ class StoreSummaries:
 
 
 class ObjectMemory:
-    """What is known about objects beyond their status; a restart loses it, the next refresh restores it."""
+    """Facts about objects beyond their status; a restart loses them, the next refresh restores them."""
 
     def __init__(self) -> None:
         self._origins: dict[ObjectRef, Mapping[str, str]] = {}

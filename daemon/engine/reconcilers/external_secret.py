@@ -168,7 +168,7 @@ class _Run:
         return Outcome()
 
     async def _prepared(self) -> tuple[Observed, CleanUp | Conclude | Fetch | Ignore | Sleep | Wait]:
-        """What is known once all preparations are made, and the step that follows."""
+        """Make all preparations. Returns the input of the decision, and the step that follows."""
         observed, now = await self._observe(), self._context.clock.now()
         while True:
             step = next_step(self._resource, observed, now, self._context.options)

@@ -169,7 +169,7 @@ _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 class GeneratorTransaction:
-    """What one run of a resource generates: given back at the end of the block unless it is in use.
+    """The values that one run of a resource generates: cleaned up at the end of the block unless in use.
 
     A record exists as soon as the generator has answered: after a crash the next run finds it, and cleans it
     up like any other once it has generated anew.

@@ -126,7 +126,7 @@ class _Run:
         self._pusher = Pusher(context, writes, self._resource, self._work)
 
     def next_step(self) -> Step:
-        """What the object alone decides."""
+        """The next step by the object alone."""
         return next_step(self._resource, self._context.clock.now(), refresh_requested=self._request > 0)
 
     async def do(self, step: Step) -> Outcome:

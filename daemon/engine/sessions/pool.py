@@ -301,7 +301,7 @@ class SessionPool:
         return channel
 
     def secret_apis_context(self) -> "SecretApisContext":
-        """What calls of secret APIs may use, which are those of no store."""
+        """The context of calls to secret APIs, which belong to no store."""
         from syncret.providers.secret_apis import SecretApisContext  # only exports of resources need them
 
         return SecretApisContext(

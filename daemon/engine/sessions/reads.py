@@ -38,7 +38,7 @@ _BESIDE: Final = 300
 
 
 class Answer(NamedTuple):
-    """What a call gave for one key: nothing where there is no such key."""
+    """The answer of a call for one key; its payload is None if there is no such key."""
 
     begin: float
     payload: object | None

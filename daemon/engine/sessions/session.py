@@ -1,4 +1,4 @@
-"""What a reconciler holds of a store: reads, searches, writes and probes, on behalf of one namespace."""
+"""The session of a store for a reconciler: reads, searches, writes and probes on behalf of one namespace."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar, cast
@@ -113,7 +113,7 @@ class Session:
             return await channel.calls.call(request, client.probe)
 
     async def capabilities(self) -> Capabilities:
-        """What the store's client can do. Raises SyncError where none can be opened."""
+        """The capabilities of the store's client. Raises SyncError if none can be opened."""
         channel = self._usable()
         if channel.plan.referent and not self._namespace:
             return ""

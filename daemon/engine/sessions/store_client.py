@@ -60,7 +60,7 @@ class Connection:
         self._name = str(calls.store)
         self._reader: Reader | None = None
         self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
-        """What has to be fetched for a ref; known once `reader` was asked for."""
+        """The key to fetch for a ref; set by `reader`."""
         self._searches: dict[FindQuery, _Search] = {}
         self.reads = ReadBatcher(
             self._fetch,

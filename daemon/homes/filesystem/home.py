@@ -69,7 +69,7 @@ _SOON = 5.0  # when written files are inspected first, for modes and owners of n
 
 
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a host home reads and writes. Without output folder or state file, that part is in memory."""
+    """The settings of a host home. Without an output folder or a state file, that part is in memory."""
 
     manifests: Sequence[str]
     bound: Sequence[BoundFolder] = ()
@@ -379,7 +379,7 @@ class HostHome:
         """Do nothing: the log shows events."""
 
     def problems(self) -> Sequence[HomeProblem]:
-        """What is wrong with manifests, the state file and the output folder."""
+        """The problems of manifests, the state file and the output folder."""
         of_output = (None if self._outputs.swaps else _NO_SWAP, self._exposed)
         folder = self._settings.output_dir or ""
         found = [HomeProblem(folder, each) for each in of_output if each is not None]

@@ -1,4 +1,4 @@
-"""Where the wanted objects of a host home come from: folders of manifests, or another home.
+"""The source of the wanted objects of a host home: folders of manifests, or another home.
 
 The home restores what an earlier run left and hands its parts over; the source applies what is wanted, at the
 start and from then on.
@@ -30,7 +30,7 @@ class SourceParts(Struct, frozen=True, kw_only=True):
     applier: ManifestApplier
     journal: StateJournal
     former: RestoredState
-    """What an earlier run left."""
+    """The content of the state file."""
     state_file: str | None
     salt: bytes
     """Goes into digests of manifests."""
@@ -87,7 +87,7 @@ class ObjectSource(IssuedTokens, Protocol):
         ...
 
     async def field_place(self, ref: ObjectRef, field: str, text_line: int) -> ManifestPlace | None:
-        """Where a field of an object is, or a line within its text."""
+        """The place of a field in the manifest of an object, or of a line within its text."""
         ...
 
 

@@ -85,7 +85,7 @@ class Election:
         self._changed = asyncio.Event()
         self._was_active = False
         self.holder = ""
-        """Who holds the Lease, as far as we know."""
+        """The holder of the Lease, as far as we know."""
         self.taken = ""
         """The version of the Lease with which we took it last: what others wrote before is older."""
 

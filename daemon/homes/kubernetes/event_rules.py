@@ -63,7 +63,7 @@ class Entry(Struct, eq=False, kw_only=True):
 
     @property
     def namespace(self) -> str:
-        """Where the Event is written: beside its object; of a cluster-scoped one in `default`."""
+        """The namespace of the Event: that of its object; for a cluster-scoped one `default`."""
         return self.ref.namespace or "default"
 
     @property
@@ -93,7 +93,7 @@ class Entry(Struct, eq=False, kw_only=True):
 
     @property
     def changes(self) -> Document:
-        """What a repetition changes."""
+        """The fields that a repetition changes."""
         return {"count": self.count, "lastTimestamp": stamp(self.last), "message": self.message}
 
 
@@ -105,7 +105,7 @@ class _Group(Struct):
 
 
 class _Subject(Struct):
-    """What is remembered of one object."""
+    """The recent events of one object."""
 
     tokens: float
     refilled: float

@@ -21,7 +21,7 @@ AGAIN: Final = 30.0
 """Seconds after which the API server is asked again for what it serves."""
 
 _KEPT: Final = ("operatorSpec", "writeConnectionSecretToRef")
-"""Of the spec."""
+"""The members of a spec that are kept."""
 
 _HEAD: Final = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
 

@@ -142,7 +142,7 @@ class Stream:
 
     @property
     def doing(self) -> str:
-        """What it does, for messages."""
+        """The beginning of messages: the watch and its kind."""
         return f"watching {self.kind}"
 
     async def run(self) -> None:

@@ -159,7 +159,7 @@ _PLACES: Final[Mapping[_Place, _Place]] = {
     place: tuple(f"f:{step}" for step in place)
     for place in (("data",), ("metadata", "labels"), ("metadata", "annotations"))
 }
-"""Where the entries stand in a document, and where managedFields speak of them."""
+"""The paths of entries in a document, and in managedFields."""
 
 
 def update_managers(document: Document, previous: Document | None, manager: str, *, timestamp: str) -> None:

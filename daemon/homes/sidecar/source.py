@@ -55,7 +55,7 @@ class Upstream:
         every: float,
         reports: bool,
     ) -> None:
-        """What is wanted is of these kinds.
+        """`kinds` are those of the wanted objects.
 
         `every` so many seconds it is looked whether what they refer to has changed. `reports`: statuses are
         written there, too.

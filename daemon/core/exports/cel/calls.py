@@ -12,7 +12,7 @@ from syncret.daemon.core.exports.cel.messages import Checked, Evaluation, Result
 
 
 def check(texts: Sequence[Sequence[object]]) -> list[list[Checked]]:
-    """What is known of the expressions (`Text`) of each resource; of none, the engine is loaded."""
+    """Check the expressions (`Text`) of each resource; without any, the engine is only loaded."""
     from syncret.daemon.core.exports.cel import programs
 
     return [[programs.check(each) for each in group] for group in msgspec.convert(texts, list[list[Text]])]

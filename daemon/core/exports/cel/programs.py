@@ -23,7 +23,7 @@ _programs: Final = Programs()
 
 
 def check(text: Text) -> Checked:
-    """What is known of an expression."""
+    """Check an expression."""
     try:
         compiled = _programs.of(text, frozenset())
     except MemoryError:
@@ -45,7 +45,7 @@ def evaluate(evaluation: Evaluation) -> list[Result]:
 
 
 class _Inputs:
-    """What the expressions of a resource may use, in the engine's own form, which is made once."""
+    """The variables for the expressions of a resource, in the engine's own form, which is made once."""
 
     def __init__(self, resource: Json, secrets: Mapping[str, str]) -> None:
         self.resource: Final = resource

@@ -56,7 +56,7 @@ class AddFinalizer(Struct, frozen=True):
 
 
 class CleanUp(Struct, frozen=True):
-    """It is being deleted: carry this out, then drop the finalizer."""
+    """The object is being deleted: carry out these actions, then drop the finalizer."""
 
     actions: tuple[Action, ...] = ()
 

@@ -74,7 +74,7 @@ def restored_state(rows: Iterable[tuple[ObjectRef, bytes]]) -> RestoredState:
 def _manifests(
     file: str, said: FileRecord, known: Mapping[ObjectRef, tuple[ObjectRef, Record]]
 ) -> Sequence[Manifest] | None:
-    """What the file said; None where an object is not as the file gave it, or not remembered whole."""
+    """The manifests of a file; None if an object differs from them, or the state file has not all of it."""
     manifests: list[Manifest] = []
     for name, line, digest in said.objects:
         ref, record = known.get(name, (name, None))
@@ -194,7 +194,7 @@ class ManifestApplier:
             whole["metadata"] = metadata
         return whole
 
-    # ----------------------------------------------------------------------------------------- what is wanted
+    # ----------------------------------------------------------------------------------------------- applying
     async def apply(self, snapshot: Snapshot) -> Sequence[HomeProblem]:
         """Apply what changed, delete what is gone; returns the failures, which the next look tries again."""
         problems: list[HomeProblem] = []

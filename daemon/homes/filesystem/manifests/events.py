@@ -89,7 +89,7 @@ async def _events(
 
 
 async def _identities(paths: Sequence[str]) -> dict[str, FolderIdentity | None]:
-    """What stands at each path; in a thread, because a network file system may hang."""
+    """The identity of the folder at each path; read in a thread, because a network file system may hang."""
     return await asyncio.to_thread(lambda: {path: _identity(path) for path in paths})
 
 

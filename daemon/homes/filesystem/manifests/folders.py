@@ -63,7 +63,7 @@ class _Known(Struct):
     """Whether the file is old enough that its next change will show in the signature."""
     remembered: bool = False
     digest: bytes = b""
-    """Of all that it holds; empty if it was not read, or is to be parsed again."""
+    """The digest of its content; empty if it was not read, or is to be parsed again."""
 
     @property
     def says_nothing(self) -> bool:
@@ -144,7 +144,7 @@ class ManifestFolders:
             if isinstance(found, Problem):
                 problems.append(_of_path(path, found))
                 continue
-            if not found and self._remedies.once:  # who keeps looking may well wait for some
+            if not found and self._remedies.once:  # a daemon may wait for the first ones
                 problems.append(_of_path(path, NO_MANIFESTS))
             for file, status in found.items():
                 checked = self._checked(file, status, named=file == path)

@@ -35,7 +35,7 @@ _QUICK = 256 * 1024
 
 
 class Following(Struct, frozen=True, kw_only=True):
-    """What is followed, and how closely."""
+    """The settings of a follower: the paths, and how often they are scanned."""
 
     paths: Sequence[str]
     credentials: str | None
@@ -91,7 +91,7 @@ class ManifestFollower:
         return ManifestPlace(shown_name(found.file), found.line, is_valid=ref not in self._applier.refused)
 
     async def field_place(self, ref: ObjectRef, field: str, text_line: int) -> ManifestPlace | None:
-        """Where a field of an object is, or a line within its text, in its file as that is now."""
+        """The place of a field of an object, or of a line within its text, in its present file."""
         place, manifest = self.place_of(ref), self._manifests.get(ref)
         if place is None or manifest is None or not place.is_valid:
             return place

@@ -40,21 +40,21 @@ class Remedies:
         self._former = former
 
     def of_path(self, problem: Problem) -> Problem:
-        """Of a path that the operator named."""
+        """The problem of a path of the settings, with its hint."""
         if self.once:
             return self.of_file(problem)
         hint = "what it said last stays in force until it can be read, or is removed from the settings"
         return msgspec.structs.replace(problem, hint=hint)
 
     def of_file(self, problem: Problem) -> Problem:
-        """Of what was found in a folder."""
+        """The problem of a file that was found in a folder, with its hint."""
         if self.once and not self._former:
             return problem
         return msgspec.structs.replace(problem, hint=f"what it said last stays in force; {problem.hint}")
 
 
 def followed(mode: int) -> Problem:
-    """Of a pipe or a device that is to be followed."""
+    """The problem of a pipe or a device that is to be followed."""
     return Problem(
         path="",
         message=f"is {special_file_name(mode)}: it cannot be read again and again",
@@ -144,7 +144,7 @@ class Content(NamedTuple):
 
     data: bytes
     place: LoadedDocument
-    """Where it stands; its own document is left out."""
+    """Its place; without the document."""
     is_admitted: bool = False
     """Whether the document has passed admission as a new object, and is what is to be stored then."""
     refused: Sequence[Problem] = ()
@@ -193,7 +193,7 @@ class _Problems:
         reason: RefusalReason = RefusalReason.INVALID,
         ref: ObjectRef | None = None,
     ) -> None:
-        """Those of one document, with their lines."""
+        """Add the problems of one document, with their lines."""
         if problems and len(self._kept) < MOST_PROBLEMS:
             for problem in loaded.located(problems):
                 why = reason if problem.fatal else None
@@ -203,7 +203,7 @@ class _Problems:
                 self._more[problem.fatal] += 1
 
     def all(self) -> Sequence[HomeProblem]:
-        """What is shown of them."""
+        """The problems that are shown."""
         severities = (Severity.WARNING, Severity.ERROR)
         more = (
             HomeProblem(
@@ -226,7 +226,7 @@ class _Foreign:
         self._more = 0
 
     def add(self, loaded: LoadedDocument, note: Problem) -> None:
-        """That of one document."""
+        """Add the note on one document."""
         if self._first is None:
             [self._first] = loaded.located([note])
         else:

@@ -106,7 +106,7 @@ class _Wait(NamedTuple):
     since: float
     due: float
     written: Signature | None
-    """What the file looked like; None if it is not there."""
+    """The signature of the file; None if there is none."""
     reported: HomeProblem | None
 
 

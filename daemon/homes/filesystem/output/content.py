@@ -164,7 +164,7 @@ class OutputContent:
             self._tree.remove_sets()
 
     def leftovers(self) -> Sequence[HomeProblem]:
-        """What earlier runs left in the output folder and cannot be removed."""
+        """Leftovers of earlier runs in the output folder that cannot be removed."""
         return () if self._tree is None else self._tree.leftovers()
 
     def fingerprint(self, ref: ObjectRef) -> Fingerprint | None:

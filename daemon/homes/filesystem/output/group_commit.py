@@ -144,7 +144,7 @@ WriteSteps: TypeAlias = Generator[None, None, T]
 
 
 class Batch:
-    """What the writes of a batch share: the folders of their namespaces, open as long as they run."""
+    """The state that the writes of a batch share: the open folders of their namespaces."""
 
     def __init__(self, tree: OutputRoot, files: int = _OPEN) -> None:
         """`files` may wait for the disk together."""

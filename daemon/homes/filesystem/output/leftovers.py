@@ -33,7 +33,7 @@ class Leftovers:
         """`trusted` are the owners of folders in which something may be removed."""
         self._trusted = trusted
         self._left: dict[_Path, str] = {}
-        """What is still there, and why."""
+        """Leftovers that are still there, and why."""
         self._kept: deque[tuple[float, _Path]] = deque()
         """Sets that were replaced, and when each may go."""
 
@@ -90,7 +90,7 @@ class Leftovers:
         return True
 
     def problems(self, folder: str) -> Sequence[HomeProblem]:
-        """What is left in the output folder of this path."""
+        """The leftovers in the output folder of this path, as problems."""
         return [
             HomeProblem(
                 "/".join((folder, *path)),
@@ -155,7 +155,7 @@ def discard(parent: int, name: str) -> None:
 
 
 def _names(folder: int) -> Sequence[tuple[str, bool]]:
-    """What is in a folder, and what of it are folders."""
+    """The names in a folder, and whether each is a folder."""
     with os.scandir(folder) as entries:
         return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
 

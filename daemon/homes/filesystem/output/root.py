@@ -54,7 +54,7 @@ class OutputRoot:
         self._prefix = f"{TEMPORARY}{os.getpid():x}-"
         self._trusted = {0, os.geteuid(), settings.uid}
         self.owners = {os.geteuid(), settings.uid}
-        """Whose folders may be replaced or removed."""
+        """The owners of folders that may be replaced or removed."""
         self._leftovers = Leftovers(self._trusted)
         self._root = self._open_root(make=not read_only)
         self.swaps = False
@@ -98,7 +98,7 @@ class OutputRoot:
         self._leftovers.remove(self._root)
 
     def leftovers(self) -> Sequence[HomeProblem]:
-        """What of that is still there."""
+        """The leftovers that are still there."""
         return self._leftovers.problems(self.path)
 
     @property

@@ -81,7 +81,7 @@ class SecretFolder:
         return self.tree.holds(ref, stat.S_ISDIR)
 
     def load(self, ref: ObjectRef) -> dict[str, bytes] | None:
-        """What the folder holds now, or None where there is none. What cannot be a key is passed over."""
+        """The present content of the folder; None if there is none. Names that cannot be keys are skipped."""
         name, path = secret_name(ref), self.tree.path_of(ref)
         try:
             with self.tree.namespace(ref) as namespace:
@@ -273,7 +273,7 @@ class SecretFolder:
 
 
 class _Place(NamedTuple):
-    """Where a set belongs: its name in the folder of its namespace, which the batch holds open."""
+    """The place of a set: its name in the folder of its namespace, which the batch holds open."""
 
     batch: Batch
     namespace: str

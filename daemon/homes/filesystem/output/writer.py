@@ -78,7 +78,7 @@ class OutputWriter:
             raise
 
     async def durable(self, made: Made) -> Made:
-        """What a write made, once it is on the disk. Raises NotDurable."""
+        """Wait until a write is on the disk, and return its result. Raises NotDurable."""
         try:
             await self._journal.settled()
         except StorageUnavailable as error:
@@ -115,7 +115,7 @@ class OutputWriter:
             await asyncio.to_thread(self._outputs.remove_sets)
 
     def lock(self, ref: ObjectRef) -> asyncio.Lock:
-        """What one write at a time holds."""
+        """The lock of an object, for one write at a time."""
         lock = self._locks.get(ref)
         if lock is None:
             lock = self._locks[ref] = asyncio.Lock()

@@ -46,7 +46,7 @@ class ManifestTarget:
         return self._tree.holds(ref, stat.S_ISREG)
 
     def load(self, ref: ObjectRef) -> Document | None:
-        """What the file holds now; None where there is none, or what stands there is no YAML mapping."""
+        """The present content of the file; None if there is none, or it is no YAML mapping."""
         try:
             with self._tree.namespace(ref) as namespace:
                 found = self._read(namespace, manifest_name(ref))
@@ -105,7 +105,7 @@ class ManifestTarget:
 
 
 class _Found(NamedTuple):
-    """What stands under the name now."""
+    """The file that has the name now."""
 
     fingerprint: StatFingerprint
     owned: bool

@@ -52,14 +52,14 @@ class StateError(HomeUnusable):
 
 
 class StateContents(NamedTuple):
-    """What a state file holds."""
+    """The content of a state file."""
 
     rows: Sequence[tuple[ObjectRef, bytes]] = ()
     salt: bytes = b""
 
 
 def read_state(path: str) -> StateContents:
-    """What a state file holds, without locking or changing it; nothing where there is none.
+    """Read a state file, without locking or changing it; empty if there is none.
 
     Raises StateError.
     """
@@ -79,7 +79,7 @@ def read_state(path: str) -> StateContents:
 
 
 def damaged(path: str | None) -> StateError:
-    """What is in the file is none of our making."""
+    """The error for a state file that is damaged."""
     message, hint = _DAMAGED
     return StateError(f"{path or 'the state'}: {message}", hint=hint)
 

@@ -297,5 +297,5 @@ class StateJournal:
 
 
 def _nameplate(ref: ObjectRef) -> Document:
-    """What the folder of a Secret does not say of it."""
+    """The members of a Secret's document that identify it."""
     return {"apiVersion": "v1", "kind": ref.kind, "metadata": {"name": ref.name, "namespace": ref.namespace}}

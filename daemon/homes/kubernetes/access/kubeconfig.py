@@ -46,7 +46,7 @@ class Access(Struct, frozen=True, kw_only=True):
     tls: Tls
     login: Login = field()
     namespace: str = ""
-    """That of the context."""
+    """The namespace of the context."""
     proxy: str = ""
     """The proxy to it; empty: as the environment says."""
     pod: str = ""
@@ -111,7 +111,7 @@ def access(paths: str, context: str, environment: Mapping[str, str]) -> Access:
 
 
 def _existing(files: Sequence[Path]) -> Sequence[Path]:
-    """Of several files those that are there, as for kubectl; one that stands alone must be."""
+    """The files that exist, as for kubectl; a single file must exist."""
     return [path for path in files if path.exists()] or files
 
 

@@ -26,7 +26,7 @@ LOOK_WITHIN: Final = 5.0
 """Seconds for the first look at a Lease; later looks are made in the background."""
 
 REASON: Final = "OtherOperator"
-"""Of the Event on our own Pod."""
+"""The reason of the Event on our own Pod."""
 
 log = structlog.get_logger()
 
@@ -43,7 +43,7 @@ class LeaseChoice(Struct, frozen=True, kw_only=True):
 
 
 class LeaseName(NamedTuple):
-    """Where a Lease is."""
+    """Namespace and name of a Lease."""
 
     namespace: str
     name: str
@@ -56,7 +56,7 @@ class Interlock(Struct, frozen=True, kw_only=True):
     """The signs of another operator that are looked for."""
 
     leases: Sequence[LeaseName]
-    """Those of its election that ours does not take anyway."""
+    """The Leases of its election, except one that our own election takes."""
     identity: str
     handles: Callable[[str], bool]
     """Whether a store with that `spec.controller` is ours."""
@@ -104,7 +104,7 @@ def lease_of(settings: Settings, environment: Mapping[str, str]) -> LeaseChoice 
 
 
 def _interlock(settings: Settings, environment: Mapping[str, str]) -> Interlock:
-    """What the settings want to be looked at."""
+    """The signs to look for, by the settings."""
     election = settings.leader_election
     own = election.namespace or environment.get("POD_NAMESPACE", "")
     places = (own, settings.migration.namespace) if settings.is_default_class else ()
