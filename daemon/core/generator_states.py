@@ -29,7 +29,7 @@ def owner_key(owner: Resource, place: str) -> str:
 def state_document(
     owner: Resource, place: str, generator: Document, state: Document, *, suffix: str
 ) -> Document:
-    """A new GeneratorState. It is deleted with its owner, but not before what it records is cleaned up."""
+    """A new GeneratorState. It is deleted with its owner; its finalizer holds it until it is cleaned up."""
     base = f"gen-{owner.kind.lower()}-{owner.metadata.name}-"[:_LONGEST_BASE]
     reference = {
         "apiVersion": owner.api_version,

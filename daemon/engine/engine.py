@@ -308,7 +308,7 @@ class Engine:
                 return None
             outcome = self._raised(ref, error)
         except Forbidden:
-            outcome = Outcome()  # it goes with its namespace: no failure, and nothing to be tried again
+            outcome = Outcome()  # its namespace is being deleted: that is no failure, and needs no retry
         except (SyncError, HomeError) as error:
             outcome = self._raised(ref, error)
         except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught

@@ -137,7 +137,7 @@ class Inventory:
         ref = last.ref
         held = self.get(ref)
         if held is not None and held.is_newer_than(last):
-            return None  # another object of that name, or what a list lacked is newer than the list
+            return None  # another object of that name, or one that is newer than the list that lacked it
         self._mark_deleted(last)
         if held is None:
             return None

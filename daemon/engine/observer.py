@@ -140,7 +140,7 @@ class Observer(Protocol):
         ...
 
     def closed(self, store: ObjectRef, error: str) -> None:
-        """A client was closed; `error` is the class of what went wrong with that, or empty."""
+        """A client was closed; `error` is the class of the error of closing it, or empty."""
         ...
 
     def sends_own_identity(self, store: ObjectRef, verdict: Verdict) -> None:

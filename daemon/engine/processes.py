@@ -251,7 +251,7 @@ def serve() -> None:
         signal.signal(number, signal.SIG_IGN)  # the daemon ends it, when it has drained
     keep_memory_private()
     source, to = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints is no answer
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # output of libraries must not mix with answers
     memory = int.from_bytes(source.read(_LENGTH))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     with suppress(EOFError):

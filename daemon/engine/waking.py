@@ -51,7 +51,7 @@ class RunRequest(NamedTuple):
     since: float
     asked_at: float = -inf
     urgent: bool = False
-    """Whether it goes before what time or the start asks for, its writes too."""
+    """Whether it goes before periodic runs and those of the start; its writes, too."""
 
 
 _NO_REQUEST: Final = RunRequest(-inf)
@@ -96,7 +96,7 @@ class _Version(Struct, frozen=True):
 class Waker:
     """Between the home and the queue: versions come in from the watch and from the runs' own writes.
 
-    Each goes into the inventory; the object and those that depend on what differs are queued. A run's own
+    Each goes into the inventory; the object and the dependents that it concerns are queued. A run's own
     write does not wake the run.
     """
 

@@ -235,7 +235,7 @@ class CallWork:
                 return result
 
     def end(self) -> None:
-        """Give back the memory, and let go of the payers: what a call leaves open lives in its context."""
+        """Give back the memory, and drop the payers: tasks that outlive the call keep its context."""
         self.ended = True
         for payer, memory in self._borrowed:
             payer.give_back(memory)

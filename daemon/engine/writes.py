@@ -1,4 +1,4 @@
-"""The only way in which a run writes: what comes back is in the inventory before the run goes on."""
+"""The only way in which a run writes: the new version is in the inventory before the run goes on."""
 
 import asyncio
 from collections import deque
@@ -200,7 +200,7 @@ class Writes:
 
     @property
     def observes(self) -> bool:
-        """Whether nothing may be written, and what would be is noted."""
+        """Whether nothing may be written, and writes are recorded instead."""
         return False
 
     def holds(self, action: Action) -> bool:
@@ -345,7 +345,7 @@ class Writes:
         if held is None:
             self._recorder.record_deleted(seen, self._run)
         else:
-            self._recorder.record(held, None)  # what the deletion asks for is another run's
+            self._recorder.record(held, None)  # the clean-up is the task of another run
 
 
 class _Head(msgspec.Struct):

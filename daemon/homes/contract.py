@@ -348,7 +348,7 @@ class ObjectWriter(Protocol):
         ...
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
-        """Mark this version for deletion; the object goes once its finalizers are gone, then what it owns.
+        """Mark this version for deletion; once its finalizers are gone, the object and its dependents are.
 
         Returns the version that a finalizer still holds, or None where it is gone. Raises NotFound, or
         Conflict where there is a newer version.

@@ -72,7 +72,7 @@ def _apart(
 def _alone(
     function: Callable[[Sequence[A]], list[list[Checked]] | list[list[Result]]], asked: A, work: Work
 ) -> list[Checked] | list[Result] | Failure:
-    """The answer for one resource: what takes too long then is its own, and not the start of a process."""
+    """The answer for one resource alone, so that a timeout is its own, and not due to starting a process."""
     try:
         work.apart(_DOING, calls.check, ())
     except OverBudget as error:

@@ -21,7 +21,7 @@ class Options(Struct, frozen=True, kw_only=True):
     cluster_stores: bool = True
     """Whether an ExternalSecret that names a ClusterSecretStore is ours."""
     generator_states: bool = True
-    """Whether what generators create is recorded, and cleaned up."""
+    """Whether generator states are recorded, and cleaned up."""
     finalizer_always: bool = True
     """Whether ExternalSecrets get the finalizer even if nothing has to be done at their deletion."""
     store_interval: float = 300.0
@@ -86,7 +86,7 @@ class Action(Struct, frozen=True, kw_only=True):
 
 
 class LastError(NamedTuple):
-    """The last thing that went wrong with an object, and when; keys and places, never values."""
+    """The last error of an object, and its time; it contains keys and places, never values."""
 
     at: float
     message: str

@@ -195,7 +195,7 @@ def decide(
     """The write for a child, if any. `namespace` is None if it is gone, or may not be marked.
 
     A finalizer holds the namespace from before there is a child until it has been deleted; a namespace that
-    is being deleted is let go.
+    is being deleted is released.
     """
     is_leaving = bool(member(namespace or {}, "metadata").get("deletionTimestamp"))
     ref = ObjectRef(GROUP, fan.child, child.namespace, child.name)

@@ -226,7 +226,7 @@ def _source_missing(resource: PushSecret, error: SourceMissing) -> PushPlan:
 def _without_existing(
     spec: PushSecretSpec, entries: StoreEntries, existing: Mapping[RemoteTarget, bool | SyncError] | None
 ) -> StoreEntries:
-    """With updatePolicy IfNotExists what exists stays as it is, be it by an earlier push of this run."""
+    """With updatePolicy IfNotExists existing entries are unchanged, also those that this run has pushed."""
     if existing is None:
         return entries
     pushes: list[Push] = []

@@ -1,7 +1,7 @@
 """Expressions of many resources in few calls of worker processes.
 
-What waits while a call is under way goes into the next one. A resource that once took too much time or memory
-is evaluated alone from then on, beside the others: the costly expressions of one delay no other.
+Requests that come while a call is under way go into the next one. A resource that once took too much time or
+memory is evaluated alone from then on, beside the others: the costly expressions of one delay no other.
 """
 
 import asyncio

@@ -26,7 +26,7 @@ class Suspends(Protocol):
         ...
 
     async def resume(self, ref: ObjectRef, store: str, *, ends: bool = False) -> None:
-        """It waits no longer, and goes on once this returns; or it ends."""
+        """Note that the run waits no longer. It goes on once this returns, or ends."""
         ...
 
     def answered(self, store: str) -> None:
@@ -54,9 +54,9 @@ current_run: Final[ContextVar[CurrentRun | None]] = ContextVar("current_run", de
 
 
 class waiting_for:  # noqa: N801  # used like a function: `async with waiting_for(store):`
-    """Within this block the run waits for a store: it has no worker, and takes one again before it goes on.
+    """Within this block the run waits for a store: it gives its worker back, and takes one again at the end.
 
-    A wait that ends within one turn of the loop is none.
+    A wait that ends within one turn of the loop does not count.
     """
 
     __slots__ = ("_begin", "_run", "_store", "_waits")

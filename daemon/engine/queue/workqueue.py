@@ -128,7 +128,7 @@ class WorkQueue:
         self._timers.add(ref, due, lanes or _NO_STORE)
 
     def discard(self, ref: ObjectRef) -> None:
-        """Neither run it nor wait for its time. A run that has begun goes on, and causes no other."""
+        """Drop it from the queue. A run that has begun goes on, but is not repeated."""
         self._timers.discard(ref)
         if ref in self._running:
             self._running[ref].dirty = None

@@ -364,7 +364,7 @@ class _Run:
             render = None if template is None else Rendering(rendered.render, sources, namespace, work)
             return decide(resource, observed, fetched, work, render=render, transform=rendered.transform)
 
-        try:  # each time with what fetching has left: it is not the object's fault that others write, too
+        try:  # each attempt has the budget that fetching has left: conflicts are not the object's fault
             return await self._work.again().run(decided, templates.time_limit)
         except SyncError as error:
             return not_decided(resource, observed, bare(error))

@@ -242,7 +242,7 @@ class GeneratorTransaction:
             await self._writes.update(document)
 
     async def _record(self, place: str, made: GeneratedValues, state: Document) -> ObjectRef:
-        """Record what was made; what cannot be recorded is cleaned up at once, before it is forgotten."""
+        """Record what was created; if that fails, clean it up at once."""
         suffix = "".join(secrets.choice(_ALPHABET) for _ in range(5))
         document = generator_states.state_document(self._owner, place, made.resource, state, suffix=suffix)
         try:

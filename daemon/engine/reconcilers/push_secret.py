@@ -79,7 +79,7 @@ class PushSecretReconciler:
             yield Dependency(generator_ref(generator.kind, generator.name, namespace), OBJECT)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
-        """Push what is due, delete what is no longer wanted, report what stands where."""
+        """Push what is due, delete what is no longer wanted, report what is at which store."""
         stored = self._context.inventory.get(ref)
         if stored is None:
             self._context.memory.forget(ref)
@@ -206,7 +206,7 @@ class _Run:
             return PushNeeds(unrendered=error)
 
     async def _publish(self, plan: PushPlan, done: Sequence[Done]) -> Outcome:
-        """Publish the result; once a PushSecret that is being deleted has left nothing, let it go."""
+        """Publish the result; drop the finalizer of a deleted PushSecret once all its entries are deleted."""
         published = report(self._resource, plan, done, self._context.clock.now())
         if published.failure is None:
             self._context.memory.clear_refresh_request(self._stored.ref, self._request)

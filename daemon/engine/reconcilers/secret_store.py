@@ -118,7 +118,7 @@ class SecretStoreReconciler:
         if probe.error is None:
             probed = probed_now(store, now, self._context.options)
             due = probed.due
-            if not writes.observes:  # else what it found is not reported, and is found out once more
+            if not writes.observes:  # else the result is not reported, and the store is probed again
                 self._probed[stored.ref] = probed
         return await publish(self._context, writes, stored, report(store, probe, now, next_due=due))
 

@@ -33,8 +33,8 @@ def _ignore(pause: float) -> None:
 class CircuitBreaker:
     """The state of one store: how many calls in a row had no answer, and when the next may be tried.
 
-    `on_change` is called when the store is worth a look because of that, with the seconds until then: it
-    opens, it closes, or the first call has had no answer.
+    `on_change` is called when the store has to be requeued, with the seconds until then: the breaker opens or
+    closes, or the first call has had no answer.
     """
 
     def __init__(self, pauses: Doubling, on_change: Callable[[float], None] = _ignore) -> None:

@@ -33,7 +33,7 @@ Capabilities: TypeAlias = Literal["", "ReadOnly", "WriteOnly", "ReadWrite"]
 
 
 class Session:
-    """A store as one sync in a namespace sees it. Cheap to make; what it needs is opened when first used."""
+    """A store for one sync in a namespace. It is cheap to make: its client is opened at the first use."""
 
     def __init__(self, channel: StoreClient | SyncError, namespace: str, work: SyncWork) -> None:
         self._channel = channel

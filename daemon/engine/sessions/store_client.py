@@ -48,7 +48,7 @@ class _Search(NamedTuple):
 
 
 class Connection:
-    """A client, what it was opened with, and what is under way on it."""
+    """A client, the credentials that it was opened with, and the calls under way on it."""
 
     def __init__(
         self, client: SharedClient, credentials: StoreCredentials, calls: CallPath, *, batch_size: int

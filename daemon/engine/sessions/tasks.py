@@ -24,7 +24,7 @@ class TaskOwner:
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
-        """Run the work; its result, or what it raised, is for those who join the task.
+        """Run the work; callers that join the task get its result or exception.
 
         It belongs to no run: the context variables of the run that happens to start it do not reach it.
         """

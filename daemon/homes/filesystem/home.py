@@ -190,7 +190,7 @@ class HostHome:
             group.create_task(self._writer.remove_replaced_sets(), name="home: remove replaced sets")
 
     async def look(self, touched: Collection[str] = ()) -> None:
-        """Look at the folders now, and apply what changed; all of it is durable then."""
+        """Scan the folders now, and apply what changed, durably."""
         await self._source.look(touched)
 
     @property

@@ -87,7 +87,7 @@ class Election:
         self.holder = ""
         """The holder of the Lease, as far as we know."""
         self.taken = ""
-        """The version of the Lease with which we took it last: what others wrote before is older."""
+        """The version of the Lease with which we took it last: earlier writes of others are older."""
 
     @property
     def identity(self) -> str:

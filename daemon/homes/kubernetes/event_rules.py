@@ -26,7 +26,7 @@ REFILL: Final = 300.0
 """Events of one object at once; after them one in so many seconds."""
 
 MOST_OBJECTS: Final = 4096
-"""Objects whose events are remembered; above that, what was quiet for longest is forgotten."""
+"""Objects whose events are remembered; beyond that, the one without events for longest is dropped."""
 
 LONGEST_MESSAGE: Final = 1024
 """Bytes of a message, as in the newer API of events."""

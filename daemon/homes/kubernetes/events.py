@@ -136,7 +136,7 @@ class Events:
                 await self._write(self._next())
 
     async def _write(self, entry: Entry) -> None:
-        """Write the entry as it is by then; what is counted meanwhile is written after it."""
+        """Write the entry as it is then; repetitions that come meanwhile are written after it."""
         self._under_way.add(entry)
         try:
             count = await self._tried(entry)

@@ -58,7 +58,7 @@ class Rehearsal(MemoryCluster):
         return stored
 
     async def get(self, ref: ObjectRef) -> StoredObject | None:
-        """As `Home` says; what the copy lacks is read. Raises StorageUnavailable if that is not allowed."""
+        """As `Home` says; objects that the copy lacks are read. Raises StorageUnavailable if not allowed."""
         async with self._reading:
             if ref not in self._known:
                 try:

@@ -52,7 +52,7 @@ class Lag(Struct, frozen=True, kw_only=True):
     """Events after which the watch of their kind breaks, and resumes where it was."""
 
     relisted: float = 0.0
-    """Broken watches that cannot resume: the kind is listed anew, and what is missing there is gone."""
+    """Broken watches that cannot resume: the kind is listed anew, and objects that are missing are gone."""
 
     unknown: float = 0.0
     """Broken watches, and first ones, whose kind cannot be watched for a while."""
@@ -81,7 +81,7 @@ class LaggingHome:
 
     # ------------------------------------------------------------------------------------------------- reader
     def kinds(self) -> Collection[GroupKind]:
-        """All that are known, with or without objects, and what else there is an object of."""
+        """All known kinds, and any other of which there is an object."""
         return {kind.group_kind for kind in KINDS} | {*self.cluster.kinds()}
 
     def watch(self) -> Watch:

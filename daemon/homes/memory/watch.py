@@ -73,7 +73,7 @@ class Watch(AsyncIterator[WatchEvent]):
             self._wake()
 
     async def aclose(self) -> None:
-        """End the stream, for a reader that waits too; what was not read is dropped."""
+        """End the stream, also for a reader that waits; events that were not read are dropped."""
         self._closed = True
         self._existing = None
         self._buffer.clear()

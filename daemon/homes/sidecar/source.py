@@ -154,7 +154,7 @@ class UpstreamSource:
             await asyncio.gather(self._following, return_exceptions=True)
 
     async def _follow(self) -> None:
-        """Look at each change, and now and then at what was not applied, or went although it is wanted."""
+        """Apply each change; retry from time to time what failed, and objects that were removed here."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._upstream.every):

@@ -63,7 +63,7 @@ VERBS: Final[Mapping[str, tuple[Verb | None, Verb | None]]] = {
     "Merge": (None, Verb.UPDATE),
     "None": (None, None),
 }
-"""By creationPolicy: what is done where there is no target, and where there is one."""
+"""By creationPolicy: the write if there is no target, and if there is one."""
 
 
 def decide(

@@ -136,7 +136,7 @@ _GENERIC_TARGETS_DISABLED: Final = Verdict(
 
 
 def _clean_up(resource: ExternalSecret, observed: Observed, options: Options) -> Step:
-    """With deletionPolicy Delete, what it controls goes with it; a target of another kind by its name."""
+    """With deletionPolicy Delete, delete the target that it controls; one of another kind by its name."""
     target, generic = resource.spec.target, resource.spec.target.manifest is not None
     if target.deletion_policy != "Delete" or (generic and not options.allow_generic_targets):
         return CleanUp()

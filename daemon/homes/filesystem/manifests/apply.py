@@ -295,7 +295,7 @@ class ManifestApplier:
 
     async def _delete_one(self, ref: ObjectRef) -> None:
         before = self._journal.applied.pop(ref, None)
-        if before is None:  # it went with its namespace or its owner, which was deleted before it
+        if before is None:  # it was deleted before, with its namespace or its owner
             return
         try:
             await self._writer.remove(ref)

@@ -27,7 +27,7 @@ _MOST_LINKS: Final = 40
 
 
 class ForeignLink(Problem, frozen=True):
-    """A link that is not followed; what it led to before is no longer defined."""
+    """A link that is not followed; the objects behind it are no longer defined."""
 
 
 class Bindings:

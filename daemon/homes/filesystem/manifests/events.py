@@ -55,7 +55,7 @@ async def folder_events(
                     yield touched
                     if touched:
                         await asyncio.sleep(max(0.0, last_look + _APART * debounce - time.monotonic()))
-                if replaced:  # what is watched is the folder that was there, not the name
+                if replaced:  # the watch is on the former folder, not on its name
                     break
 
 

@@ -102,7 +102,7 @@ class ManifestFolders:
         `skip` is a folder that is never looked into: written files may look like manifests.
 
         `remembered` is from the state file: a file that has the same signature is not read again.
-        `former`: there was one, and what it knew is in force.
+        `former`: there is a state file with objects, which are in force.
         `once`: for a single look, so that a path may be a pipe. Who looks again and again would wait for it.
         """
         self._paths = paths

@@ -151,13 +151,13 @@ class ManifestFollower:
                 await self.look()
 
     async def look(self, touched: Collection[str] = ()) -> None:
-        """Look at the folders now, and apply what changed; all of it is durable then.
+        """Scan the folders now, and apply what changed, durably.
 
         Objects that seem to be gone are checked a moment later: a file that is being replaced is not deleted.
         """
         async with self._looking:
             await self._look(touched)
-            if self._journal.stale:  # the document of an object that is wanted again was let go
+            if self._journal.stale:  # the document of an object that is to be created again was dropped
                 await self._look()
 
     async def _look(self, touched: Collection[str] = ()) -> None:

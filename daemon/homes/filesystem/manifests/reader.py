@@ -115,7 +115,7 @@ def _is_dead_link(entry: os.DirEntry[str]) -> bool:
 class Manifest(msgspec.Struct, frozen=True):
     """One document that names an object: its place, and a digest that shows whether it changed.
 
-    `content` is the document itself; it is let go once it was applied.
+    `content` is the document itself; it is dropped once it was applied.
     """
 
     ref: ObjectRef

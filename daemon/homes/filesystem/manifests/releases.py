@@ -25,7 +25,7 @@ _WORKLOADS: Final = frozenset({"Deployment"})
 def with_releases(
     documents: Iterable[LoadedDocument], found: "list[HostedRelease]"
 ) -> Iterator[LoadedDocument]:
-    """The documents of a file, those of a release replaced by what it is rendered to; it is `found`.
+    """The documents of a file, with those of a release rendered; the release is added to `found`.
 
     Where another document of the file cannot be read, it may be a part of the release: nothing is rendered.
     """

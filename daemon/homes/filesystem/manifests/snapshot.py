@@ -99,7 +99,7 @@ MANY: Final = 5
 """So many objects wait if they vanish together and are more than half of all."""
 
 QUIET: Final = 5.0
-"""Seconds for which a file must not have been written before what it no longer defines is deleted."""
+"""Seconds without a write to a file before objects that it no longer defines are deleted."""
 
 
 class _Wait(NamedTuple):

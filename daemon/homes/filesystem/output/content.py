@@ -128,7 +128,7 @@ class OutputContent:
             return
         metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
         content = {key: value for key, value in document.items() if key != "status"}
-        encode(content)  # what is not JSON is refused: YAML could be made of it
+        encode(content)  # refuses values that are not JSON, which YAML would take
         self._note(ref, self._manifests.write(ref, {**content, "metadata": metadata}))
 
     def _settle(self, ref: ObjectRef, batch: Batch) -> WriteSteps[None]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # few hosts have one
     from syncret.daemon.cache.cache import OfflineCache
 
 _AT_ONCE: Final = 256
-"""Outputs that are written together: what they hold is in memory until they are."""
+"""Outputs that are written together: their content is in memory until then."""
 
 
 def put_back(

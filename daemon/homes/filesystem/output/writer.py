@@ -122,7 +122,7 @@ class OutputWriter:
         return lock
 
     async def _roll_back(self, ref: ObjectRef, *, first: bool, written: bool) -> None:
-        """Undo what went ahead of a failed write. A later write leaves drift, which is repaired."""
+        """Undo the record of a failed write. If its files are written later, that is repaired as drift."""
         standing = await self._cluster.get(ref)
         if not first and standing is not None:
             self._journal.saved(standing)

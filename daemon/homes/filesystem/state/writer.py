@@ -110,7 +110,7 @@ class StateWriter:
     def durable(self) -> asyncio.Future[None]:
         """Done once everything given so far is on the disk.
 
-        Raises StorageUnavailable where that fails; what was given is kept, and the next call tries again.
+        Raises StorageUnavailable if that fails; the changes are kept, and the next call tries again.
         """
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._gathered or self._under_way():
@@ -162,7 +162,7 @@ class StateWriter:
             self._failure = self._commit(pending)
             with self._condition:
                 self._committing = False
-                if self._failure is not None:  # the next commit carries it; what came meanwhile is newer
+                if self._failure is not None:  # the next commit has it, unless a newer version came meanwhile
                     self._pending = pending | self._pending
             _resolve(waiters, self._failure)
 

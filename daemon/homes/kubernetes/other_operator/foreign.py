@@ -120,7 +120,7 @@ class SeenLease:
         return lease
 
     async def put(self, lease: Held, *, acquired: bool) -> Held:
-        """As `Leases` says: what we could write is ours."""
+        """As `Leases` says: a write of our own is no sign."""
         return await self._leases.put(lease, acquired=acquired)
 
     def _examine(self, lease: Held | None) -> None:
