@@ -41,7 +41,7 @@ Transform: TypeAlias = Callable[[str], Callable[[str], str]]
 _ENTRY_COST: Final = 30
 _KEY_COST: Final = 4
 _KEY_SIZE: Final = 100
-"""What every step takes for each key, whatever else it does: keys are sorted, and a new map is made."""
+"""The cost of each key in every step: keys are sorted, and a new map is made."""
 
 
 def rewrite(
@@ -122,7 +122,7 @@ ABSENT: Final = f"correct the key or the property, {_POLICY}"
 
 
 def _absent(need: Need) -> Malformed:
-    """The error for what does not exist, by the name that it has at the provider."""
+    """The error for an entry that does not exist, with its name at the provider."""
     match need:
         case Search(store=store, query=query):
             name = f" {query.name[:_LONGEST]}" if query.name else ""
@@ -160,7 +160,7 @@ class Assembled(NamedTuple):
     def add(
         self, spec: ExternalSecretSpec, place: str, need: Need, found: Mapping[str, bytes] | None
     ) -> None:
-        """Lay one more entry on top. Absence is data: it fails only under Retain, which keeps what exists."""
+        """Lay one more entry on top. A missing one is an error only with Retain, which keeps what exists."""
         if found is None:
             if spec.target.deletion_policy == "Retain":
                 raise _absent(need).at(place)

@@ -1,4 +1,4 @@
-"""What a home in a cluster counts of its API server; probes and metrics read it."""
+"""Statistics of a cluster home about its API server, for probes and metrics."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 NO_ANSWER: Final = "<error>"
-"""In the place of a status, as client-go has it."""
+"""Stands for a missing status code, as in client-go."""
 
-PATIENCE: Final = 60.0
+LONGEST_OUTAGE: Final = 60.0
 """Seconds without an API server after which a daemon counts as not ready."""
 
 BRIEF: Final = 5.0
-"""Seconds for which a watch may be cut off, as each is every few minutes, without a word."""
+"""Seconds for which a watch may be cut off, as each is every few minutes, without being reported."""
 
 _SUBRESOURCES: Final = {"status", "finalize"}
 
@@ -24,7 +24,7 @@ class Fence(NamedTuple):
     left: Callable[[], float]
     """Seconds for which it may still write; 0 while it stands by."""
     holder: Callable[[], str]
-    """Who is active, as far as is known."""
+    """The identity of the active replica, as far as is known."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class StreamState:
     kind: str
     behind_since: float | None
     is_unknown: bool = False
-    """Whether it cannot be watched: a problem that is told elsewhere, and may last."""
+    """Whether it cannot be watched: that is reported elsewhere, and may last."""
     has_synced: bool = False
 
     def is_missed(self, now: float) -> bool:
@@ -63,17 +63,17 @@ class ClusterStats:
     fence: Fence | None = None
     """None: the only replica."""
     foreign_writers: Callable[[], Mapping[str, str]] = dict
-    """What tells of another operator, by the kind of object that shows it: nothing is written then."""
+    """The signs of another operator, by the kind of object that shows them: nothing is written then."""
 
     def answered(self, method: str, path: str, code: int | None, *, watches: bool = False) -> None:
         """Count one request; without a code there was no answer."""
         verb, plural = asked(method, path)
-        told = NO_ANSWER if code is None else str(code)
-        self.requests["watch" if watches else verb, self.kinds.get(plural, plural), told] += 1
-        self.sent[told, method] += 1
+        status = NO_ANSWER if code is None else str(code)
+        self.requests["watch" if watches else verb, self.kinds.get(plural, plural), status] += 1
+        self.sent[status, method] += 1
 
     def conflicts(self) -> Mapping[str, int]:
-        """How many writes were refused because the object was another by then, by kind."""
+        """The number of writes that were refused because the object had changed, by kind."""
         found: Counter[str] = Counter()
         for (_, kind, code), count in self.requests.items():
             if code == "409":
@@ -89,14 +89,14 @@ class ClusterStats:
         return found
 
     def not_ready(self, now: float) -> Iterator[str]:
-        """Why a probe should be told that this daemon is not ready: nothing is said if it is."""
+        """The reasons why this daemon is not ready, for probes; empty if it is."""
         away = 0.0 if self.unreachable_since is None else now - self.unreachable_since
-        if away > PATIENCE:
+        if away > LONGEST_OUTAGE:
             yield f"the API server has not answered for {away:.0f} s"
         unlisted = {each.kind for each in self.streams if each.is_missed(now)}
         if not self.streams:
             yield "no kind is watched yet"
-        elif unlisted and away <= PATIENCE:
+        elif unlisted and away <= LONGEST_OUTAGE:
             yield f"not synced: {', '.join(sorted(unlisted))}"
         yield from self.foreign_writers().values()
         if self.fence is not None and not self.fence.holder():

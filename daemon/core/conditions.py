@@ -35,7 +35,7 @@ REACHABLE: Final = "Reachable"
 """Whether a store answers. A condition of ours, which a store has once it has not answered."""
 
 CONSTRAINTS_SATISFIED: Final = "ConstraintsSatisfied"
-"""Whether what was fetched holds to the constraints of an ExternalSecret, which has it only if it has any."""
+"""Whether the fetched values satisfy the constraints of an ExternalSecret; only if it has any."""
 
 RUN_FAILED: Final = "RunFailed"
 """The reason of a condition that no status has: the last run failed and could not write one."""
@@ -46,7 +46,7 @@ INVALID_MANIFEST: Final = "InvalidManifest"
 
 
 class Condition(Protocol):
-    """What the condition models of all kinds have in common."""
+    """The common fields of the condition models of all kinds."""
 
     @property
     def type(self) -> str: ...

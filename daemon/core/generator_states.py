@@ -1,8 +1,8 @@
-"""GeneratorStates, the records of what generators made elsewhere: how one is written, which are obsolete.
+"""GeneratorStates, the records of what generators created in other systems: their documents, and their end.
 
 A GeneratorState keeps the generator as it was and what that needs to clean up after itself. As with the
-operator, the newest record but one stays in force: whoever reads the former credential has until the refresh
-that follows, and the grace period, to take the new one.
+operator, the newest record but one stays in force: programs with the former credential have until the next
+refresh, and the grace period, to take the new one.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ _LONGEST_BASE: Final = 58
 
 
 def owner_key(owner: Resource, place: str) -> str:
-    """The label that tells which entry of which resource drew."""
+    """The label for the entry of a resource that generated values."""
     metadata = owner.metadata
     return text_hash(f"{owner.kind}-{metadata.namespace}-{metadata.name}-{place}")
 
@@ -29,7 +29,7 @@ def owner_key(owner: Resource, place: str) -> str:
 def state_document(
     owner: Resource, place: str, generator: Document, state: Document, *, suffix: str
 ) -> Document:
-    """A new GeneratorState. It is deleted with its owner, but not before what it records is cleaned up."""
+    """A new GeneratorState. It is deleted with its owner; its finalizer holds it until it is cleaned up."""
     base = f"gen-{owner.kind.lower()}-{owner.metadata.name}-"[:_LONGEST_BASE]
     reference = {
         "apiVersion": owner.api_version,
@@ -52,13 +52,13 @@ def state_document(
 
 
 def superseded(
-    states: Iterable[GeneratorState], owner: Resource, drawn: Mapping[str, str]
+    states: Iterable[GeneratorState], owner: Resource, generated: Mapping[str, str]
 ) -> Iterator[GeneratorState]:
-    """The records of `owner` that are to be given up now. `drawn` has the newest record of each place.
+    """The records of `owner` that are obsolete now. `generated` has the newest record of each place.
 
-    Of a place that was drawn from again the one before is kept; of a place that no longer draws, none.
+    Of a place that generated again the former record is kept; of a place that no longer generates, none.
     """
-    keys = {owner_key(owner, place): name for place, name in drawn.items()}
+    keys = {owner_key(owner, place): name for place, name in generated.items()}
     former: dict[str, list[GeneratorState]] = {}
     for state in states:
         if _is_in_force(state, owner.metadata.uid, keys.values()):
@@ -69,7 +69,7 @@ def superseded(
 
 
 def _age(state: GeneratorState) -> tuple[str, int, str]:
-    """What orders records: of one second, by their versions, which are growing numbers."""
+    """The sort key of records: by time; within one second by version, which is a growing number."""
     metadata = state.metadata
     return metadata.creation_timestamp, len(metadata.resource_version), metadata.resource_version
 

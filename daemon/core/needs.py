@@ -55,7 +55,7 @@ class Search(Struct, frozen=True):
 
 
 class Generate(Struct, frozen=True):
-    """New values of a generator. The place keeps two draws from one generator apart."""
+    """New values of a generator. The place distinguishes two entries with the same generator."""
 
     place: int
     generator: GeneratorRef
@@ -63,7 +63,7 @@ class Generate(Struct, frozen=True):
 
 Need: TypeAlias = Read | Extract | Search | Generate
 Answer: TypeAlias = SecretBytes | SecretMap | SyncError | None
-"""What came back for a need: a value, a map, the error of that need alone, or None where nothing is there."""
+"""The answer to a need: a value, a map, the error of that need alone, or None if it does not exist."""
 
 
 def store_name(spec: ExternalSecretSpec, override: StoreRef | None = None) -> StoreName:
@@ -105,7 +105,7 @@ def find_query(find: Find) -> FindQuery:
 
 
 def need_of(spec: ExternalSecretSpec, index: int, entry: DataFrom) -> Need | None:
-    """What one dataFrom entry needs; None for an entry that asks for nothing."""
+    """The need of one dataFrom entry; None for an entry without a source."""
     source = entry.source_ref
     store = store_name(spec, source.store_ref if source else None)
     if entry.find is not None:

@@ -1,4 +1,4 @@
-"""Where the stores and generators of manifests would have an identity of the daemon itself sent to."""
+"""Finds the servers to which stores and generators would send an identity of the daemon itself."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ class _Embedded(NamedTuple):
 
 
 def verdicts_of(document: Document, registry: Registry, rules: Rules) -> Iterator[Verdict]:
-    """What the rules say to each receiver, with its path in the document; nothing of a malformed document."""
+    """The verdict of the rules on each receiver, with its path; none for a malformed document."""
     cluster = not member(document, "metadata").get("namespace")
     for path, spec, owner in _embedded(document, registry):
         try:

@@ -75,7 +75,7 @@ def claim(target: Document, owner: Metadata, *, own: bool) -> None:
 
 
 def put_controller(metadata: Document, api_version: str, kind: str, owner: Metadata) -> None:
-    """Make `owner` the controller in the metadata of what it owns; owners beside it stay."""
+    """Make `owner` the controller in the metadata of an object; other owners stay."""
     references: list[Document] = metadata.get("ownerReferences") or []
     own = (place for place, each in enumerate(references) if _is(each, kind, owner.name))
     place = next(own, len(references))  # ours keeps its place: another order would be a change to write

@@ -1,4 +1,4 @@
-"""What a PushSecret pushes to one store: entries of `data` and `dataTo`, with every conflict found first."""
+"""The entries that a PushSecret pushes to one store, from `data` and `dataTo`; conflicts are found first."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ _KEY_COST: Final = 5
 
 
 class Store(NamedTuple):
-    """What decides whether an entry is meant for a store: its name, and its labels as pairs."""
+    """A store as entries refer to it: by its name, or by its labels, as pairs."""
 
     kind: str
     name: str
@@ -92,7 +92,7 @@ class Push(Struct, frozen=True):
 
 
 class StoreEntries(Struct, frozen=True, kw_only=True):
-    """What all sources push to one store, up to the entry that cannot be pushed, if there is one."""
+    """The pushes of all sources to one store, up to the first entry that cannot be pushed."""
 
     store: Store
     pushes: tuple[Push, ...] = ()
@@ -173,7 +173,7 @@ def entries(
 def store_entries(
     spec: PushSecretSpec, sources: Iterable[Source], store: Store, work: Work, *, transform: Transform
 ) -> StoreEntries:
-    """What is pushed to a store, source by source; a collision is found before anything of its source."""
+    """The pushes to a store, source by source; collisions of a source are found before its pushes."""
     pushes: list[Push] = []
     error: SyncError | None = None
     try:
@@ -274,7 +274,7 @@ def _expand_one(
         raise Malformed(f"match failed: {problem}") from error
     matched = [key for key in sorted(converted) if wanted is None or wanted.search(key, work)]
     if not matched:
-        return []  # what would be done with them is not looked at, as with the operator
+        return []  # their operations are not validated, as with the operator
     if entry.remote_key:
         bundle = {key: converted[key] for key in matched}
         target = RemoteTarget(entry.remote_key)

@@ -62,7 +62,7 @@ def _only(document: Document, plain: Container[str], *maps: str) -> Document:
 
 
 def _hidden(value: Json) -> Json:
-    """The placeholder of what may be or contain a value."""
+    """The placeholder for a member that may be or contain a value."""
     return value if value is None or isinstance(value, bool) else REDACTED
 
 

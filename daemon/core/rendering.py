@@ -28,7 +28,7 @@ LARGEST_INDEX: Final = 10_000
 MOST_STEPS: Final = 100
 _FEW_KEYS: Final = 1000
 _KEY_COST: Final = 200
-"""What is done later with many keys, each of which becomes a file."""
+"""The later cost of a key, which becomes a file."""
 
 _ITEM_SIZE: Final = 8
 _MEMBER_SIZE: Final = 100
@@ -70,7 +70,7 @@ def sources_of(template: Template, namespace: str) -> list[ObjectRef]:
 
 
 class Rendering(Struct, frozen=True):
-    """What a template needs besides the data: the renderer, and the texts in Secrets and ConfigMaps."""
+    """The input of a template besides the data: the renderer, and the texts in Secrets and ConfigMaps."""
 
     render: Render
     sources: Sources

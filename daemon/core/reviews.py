@@ -1,4 +1,4 @@
-"""Who may read what is served: the answers to a question that a cluster decides."""
+"""Reviews of tokens: whether their owners may read the paths that the daemon serves."""
 
 from enum import Enum, auto
 from typing import Protocol
@@ -7,17 +7,17 @@ from syncret.providers.values import SecretBytes
 
 
 class Verdict(Enum):
-    """What is known of the owner of a token."""
+    """The result of a review."""
 
     ALLOWED = auto()
     DENIED = auto()
     UNKNOWN = auto()
-    """It is nobody's token, or has expired."""
+    """The token has no owner, or has expired."""
 
 
 class Reviews(Protocol):
     """Reviews tokens."""
 
     async def check(self, token: SecretBytes, path: str) -> Verdict:
-        """Whether the owner of the token may get the path. Raises HomeError where that cannot be told."""
+        """Whether the owner of the token may get the path. Raises HomeError if the review fails."""
         ...

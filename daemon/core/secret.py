@@ -170,7 +170,7 @@ def desired_secret(
 
 
 def within_immutable(observed: Document, desired: Document) -> tuple[Document, bool]:
-    """What can be written to an immutable Secret (its metadata), and whether that is all of the change."""
+    """The change that can be written to an immutable Secret (its metadata), and whether that is all of it."""
     fixed: Document = {field: observed[field] for field in ("data", "type", "immutable") if field in observed}
     whole = all(observed.get(field) == desired.get(field) for field in ("data", "type", "immutable"))
     return {**desired, **fixed}, whole

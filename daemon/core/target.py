@@ -46,18 +46,18 @@ RESOURCE = Wording(
 
 
 class TargetForm(NamedTuple):
-    """How one sort of target is judged and made."""
+    """How one sort of target is checked and built."""
 
     wording: Wording
-    """What the condition calls it."""
+    """The texts of its condition."""
     ref: Callable[[ExternalSecret], ObjectRef]
     """The name of the target."""
     is_valid: Callable[[ExternalSecret, Document | None], bool]
-    """Whether it still is what was written last."""
+    """Whether it is unchanged since it was written last."""
     desired: Callable[[ExternalSecret, Document | None, Mapping[str, bytes], Rendering | None], Document]
     """The whole object to write; raises Refusal or Malformed where it must not or cannot be made."""
     binding: Callable[[ExternalSecret], str]
-    """What `status.binding` names: the Secret, and nothing where another kind is written."""
+    """The name in `status.binding`: that of the Secret; empty for other kinds."""
 
 
 def _secret_ref(resource: ExternalSecret) -> ObjectRef:

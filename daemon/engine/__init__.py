@@ -1,1 +1,1 @@
-"""The engine: what is wanted, when it is due, and the workers that make it so."""
+"""The engine: decides which object is reconciled when, and runs the reconcilers."""

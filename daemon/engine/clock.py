@@ -16,7 +16,7 @@ class Clock:
 
     Timers are armed on the loop, whose time never jumps; due times are wall times, since they must survive a
     restart. When an operator (or the end of a suspend) moves the system's clock, `follow` re-anchors this one
-    and tells everyone who armed a timer. Made inside a running loop.
+    and calls the listeners, which arm their timers anew. Made inside a running loop.
     """
 
     def __init__(self, start: float | None = None, *, wall: Callable[[], float] = time.time) -> None:
@@ -38,7 +38,7 @@ class Clock:
         self._listeners.append(listener)
 
     def anchor(self) -> float:
-        """Take the system clock's word where the two differ by a jump. Returns the jump, or 0."""
+        """Set this clock by the system's if the two differ by a jump. Returns the jump, or 0."""
         jump = self._wall() - self.now()
         if abs(jump) < TOLERANCE:
             return 0.0

@@ -43,14 +43,14 @@ from syncret.daemon.homes.contract import Conflict, Forbidden, Home, HomeError, 
 from syncret.providers.errors import SyncError
 
 LAST_RUNS: Final = 3.0
-"""Seconds that a run has left once its object is another replica's."""
+"""Seconds after which a run is cancelled whose object another replica has taken over."""
 
 _STARTED_AT_ONCE: Final = 16
 """Runs that are started before the loop may turn."""
 
 
 class SourceEnded(Exception):
-    """The home tells of no more changes, although nobody asked it to stop."""
+    """The home's watch ended, although the home was not stopped."""
 
 
 class Bug(SyncError):
@@ -74,7 +74,7 @@ class Engine:
         awaits: Callable[[GroupKind], bool] = has_role,
         others: ReconcilerOf = none_else,
     ) -> None:
-        """While `held` is on, runs note there what they would write. None begins before what it `awaits`."""
+        """While `held` is on, runs only record there what they would write. `awaits`: see `Waker`."""
         self.queue = queue
         self.held = held or HeldRecord(lambda: False)
         self._home = home
@@ -118,7 +118,7 @@ class Engine:
 
     @property
     def owed(self) -> int:
-        """How many objects have a status that could not be written yet."""
+        """The number of objects whose status could not be written yet."""
         return len(self._owed)
 
     async def run(self) -> None:
@@ -167,12 +167,12 @@ class Engine:
         return known
 
     def recheck(self, ref: ObjectRef, seconds: float) -> None:
-        """Run an object in so many seconds, unless it runs now, or its last run failed: that will tell."""
+        """Run an object in so many seconds, unless it runs now or failed: a retry is to come then."""
         if not (ref in self._failures or self.queue.is_running(ref)) and self._waker.is_ours(ref):
             self.queue.add_at(ref, self._clock.now() + seconds, lanes=self._waker.lanes(ref))
 
     def reachability_changed(self, store: ObjectRef, seconds: float) -> None:
-        """Run a store about which its calls say something new, in so many seconds, unless it runs now."""
+        """Run a store whose calls began or ceased to be answered, in so many seconds, unless it runs now."""
         if seconds:
             self.recheck(store, seconds)
         elif not self.queue.is_running(store):
@@ -191,7 +191,7 @@ class Engine:
         return self._unreported.get(ref)
 
     def held_back(self, ref: ObjectRef) -> Sequence[HeldWrite]:
-        """What the last run of an object would have written, while nothing may be."""
+        """The writes of an object's last run that were held back."""
         return self.held.of(ref)
 
     @property
@@ -200,11 +200,11 @@ class Engine:
         return self._failures.keys()
 
     def due(self, ref: ObjectRef) -> float | None:
-        """When the object is looked at next, as far as is known."""
+        """When the next run of the object is due; None if no time is set."""
         return self.queue.due(ref)
 
     def _jumped(self, seconds: float) -> None:
-        """After a jump back, due times lie further ahead than any interval: everything is looked at again."""
+        """Requeue everything after a jump back: due times lie further ahead than any interval then."""
         self._observer.clock_jumped(seconds)
         if seconds < 0:
             self.requeue_all()
@@ -238,7 +238,7 @@ class Engine:
                 task.cancel()
 
     def _leave_to_others(self, *refs: ObjectRef) -> None:
-        """Forget what runs of these objects came to, as far as they are another's now: it reports its own."""
+        """Forget the results of runs of objects that another replica owns now: it reports its own."""
         for ref in refs:
             if not self._home.owns(ref):
                 for known in (self._owed, self._failures, self._conflicts):
@@ -248,8 +248,8 @@ class Engine:
     async def _hand_out(self, group: asyncio.TaskGroup) -> None:
         """Start runs as the queue gives them out, a few in each turn of the loop.
 
-        What runs that are started together do, they do in the same turns: those of thousands would make each
-        turn so long that nothing else, a probe or a stop, is answered.
+        Runs that are started together continue in the same turns of the loop: thousands of them would delay
+        everything else, such as the answer to a probe.
         """
         for number in count(1):
             try:
@@ -289,7 +289,7 @@ class Engine:
             self._leave_to_others(ref)
 
     async def _outcome(self, ref: ObjectRef, *, urgent: bool) -> Outcome | None:
-        """What the run came to; None where it is to be run again at once."""
+        """The outcome of a run; None if it is to be repeated at once."""
         writes = self._writes_of(ref, urgent=urgent)
         try:
             await self._home.check_durable()
@@ -308,7 +308,7 @@ class Engine:
                 return None
             outcome = self._raised(ref, error)
         except Forbidden:
-            outcome = Outcome()  # it goes with its namespace: no failure, and nothing to be tried again
+            outcome = Outcome()  # its namespace is being deleted: that is no failure, and needs no retry
         except (SyncError, HomeError) as error:
             outcome = self._raised(ref, error)
         except Exception as error:  # noqa: BLE001  # the one edge where bugs are caught
@@ -342,10 +342,10 @@ class Engine:
         return writes
 
     def _raised(self, ref: ObjectRef, error: Failure) -> Outcome:
-        """A run that could not report: it is repeated at the interval of its object at the latest."""
+        """The outcome of a run that could not report: it is repeated after its interval at the latest."""
         self._observer.failed(ref, error)
         seen = self._inventory.get(ref)
-        if isinstance(error, Invalid) and seen is not None:  # no status can tell of it
+        if isinstance(error, Invalid) and seen is not None:  # an event, as no status could be written
             self._home.record_event(seen, warning=True, reason="UpdateFailed", message=str(error))
         interval = self._interval(ref)
         due = self._clock.now() + interval if interval else None

@@ -1,4 +1,4 @@
-"""The first pass: which of the objects that existed at the start have still to be run to a decision."""
+"""The first pass: which of the objects that existed at the start have still to be reconciled."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,7 @@ def is_delivery(ref: ObjectRef) -> bool:
 
 
 class FirstPass:
-    """Counts the objects of the start off, and those of them that programs of this host may wait for."""
+    """Counts the objects of the start that still wait for their first run, and the Deliveries among them."""
 
     def __init__(self, on_complete: Callable[[float], None]) -> None:
         """`on_complete` is given the seconds that it took."""
@@ -46,7 +46,7 @@ class FirstPass:
         self._look()
 
     def is_live(self, ref: ObjectRef) -> None:
-        """What a Delivery delivers can be read; who is told of it, and how that ends, is still open."""
+        """The files of a Delivery can be read; its units may still have to be reloaded."""
         if ref in self._deliveries:
             self._deliveries.discard(ref)
             self._look()

@@ -1,4 +1,4 @@
-"""Runs that only observe: what they would write is noted, and nothing leaves the daemon."""
+"""Runs that only observe: what they would write is recorded, and nothing leaves the daemon."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ from syncret.daemon.homes.contract import StoredObject
 
 
 class HeldBack(Exception):
-    """The run would go on with what it may not ask for: it ends here."""
+    """Ends a run that only observes, where it would go on with a call that it may not make."""
 
 
 class HeldRecord:
-    """What runs would have written: of each object what its last run would."""
+    """What runs would have written: for each object, the writes of its last run."""
 
     def __init__(self, is_on: Callable[[], bool], *, asks_stores: bool = True) -> None:
         """`is_on`: whether the daemon only observes now; without `asks_stores` no store is read."""
@@ -36,7 +36,7 @@ class HeldRecord:
         return on
 
     def of(self, ref: ObjectRef) -> Sequence[HeldWrite]:
-        """What the last run of an object would have written."""
+        """The writes that the last run of an object would have made."""
         return self._by_run.get(ref, ())
 
     def all(self) -> Mapping[ObjectRef, Sequence[HeldWrite]]:
@@ -95,7 +95,7 @@ class HeldWrites(Writes):
             raise HeldBack
 
     def check_waits(self, outcome: Outcome) -> None:
-        """End a run that would wait: nobody writes what it waits for, such as the verdict on its store."""
+        """End a run that would wait: nothing that it waits for, such as its store's status, is written."""
         if outcome.pending:
             self.held.append(HeldWrite("read", self._run, "once what it needs is written"))
             raise HeldBack
@@ -140,7 +140,7 @@ class HeldWrites(Writes):
             self.held.append(held)
 
     async def settle_status(self, ref: ObjectRef) -> None:
-        """Forget the status that an earlier run owes: who writes now writes its own."""
+        """Forget the status that an earlier run owes: the operator that writes now writes its own."""
         self._owed.pop(ref, None)
 
 

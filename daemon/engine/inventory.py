@@ -1,7 +1,8 @@
 """Holds the newest version of every object, and who depends on whom.
 
 Versions come from the watch and from the answers of the daemon's own writes, in any order: the newest
-wins, and what is deleted stays deleted. So no run decides on less than what this process has written or read.
+wins, and what is deleted stays deleted. So no run decides on a version older than one that this process has
+written or read.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ DependenciesOf: TypeAlias = Callable[[StoredObject], Iterable[Dependency]]
 NAMESPACE: Final = table.NAMESPACE.group_kind
 
 MOST_TOMBSTONES: Final = 4096
-"""Deletions that are remembered: what is late by more than thousands of others does not come any more."""
+"""Deletions that are remembered. An event that is late by more than that many deletions is not expected."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -32,11 +33,11 @@ class Change(msgspec.Struct, frozen=True):
     before: StoredObject | None
     after: StoredObject | None
     touched: bool = False
-    """The version is the same, but what the home keeps outside of its store was touched there."""
+    """The version is the same, but its content, kept in files outside of the home's store, was changed."""
 
     @property
     def on(self) -> On:
-        """What of the object differs. Both versions are decoded: ask only if it matters."""
+        """The parts of the object that differ. It decodes both versions: ask only if it matters."""
         if self.touched:
             return On.DATA
         return EVERYTHING if self.after is None else difference(self.before, self.after)
@@ -76,9 +77,9 @@ class Inventory:
         self._tombstones: dict[ObjectRef, StoredObject] = {}
         self._unknown: set[GroupKind] = set()
         self._depends_on: dict[ObjectRef, tuple[Dependency, ...]] = {}
-        # One dependent stands for itself: each of ten thousand Secrets has one, and a dict takes 232 bytes.
+        # A single dependent is stored without a dict, which takes 232 bytes: most Secrets have just one.
         self._dependents: dict[int, dict[ObjectRef, ObjectRef | dict[ObjectRef, None]]] = {}
-        """By what they depend on: a change of a store's status says nothing to a hundred thousand objects.
+        """By the parts that they depend on: a change of a store's status wakes none of a hundred thousand.
 
         The flags are plain numbers here: operations on those of an enum take ten times as long.
         """
@@ -92,7 +93,7 @@ class Inventory:
 
     # --------------------------------------------------------------------------------------------- changes
     def apply(self, event: WatchEvent) -> Change | None:
-        """Take in an event. None where it says nothing new: it is late, or this process was told before."""
+        """Take in an event. None if it is no news: it is late, or its version is known already."""
         stored = event.object
         if stored is None:
             if event.type is WatchEventType.LISTED:
@@ -122,11 +123,11 @@ class Inventory:
         return Change(ref, held, stored)
 
     def record_deleted(self, seen: StoredObject) -> Change | None:
-        """Take in that this process deleted an object; no late event brings it back."""
+        """Take in that this process deleted an object; a late event does not restore it."""
         held = self.get(seen.ref)
         if held is not None and held.uid != seen.uid and held.is_newer_than(seen):
             return None  # there is another object of that name already
-        self._bury(seen)
+        self._mark_deleted(seen)
         if held is None:
             return None
         self._remove(seen.ref)
@@ -136,14 +137,14 @@ class Inventory:
         ref = last.ref
         held = self.get(ref)
         if held is not None and held.is_newer_than(last):
-            return None  # another object of that name, or what a list lacked is newer than the list
-        self._bury(last)
+            return None  # another object of that name, or one that is newer than the list that lacked it
+        self._mark_deleted(last)
         if held is None:
             return None
         self._remove(ref)
         return Change(ref, held, None)
 
-    def _bury(self, last: StoredObject) -> None:
+    def _mark_deleted(self, last: StoredObject) -> None:
         """Remember that an object is gone, and no more of it: answers of earlier writes may come."""
         former = self._tombstones.pop(last.ref, None)
         if former is None or last.is_newer_than(former):
@@ -294,7 +295,7 @@ class _Object(msgspec.Struct):
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
-    """What of the metadata is no part of the spec and can change while the uid stays."""
+    """The metadata that can change without a new generation or uid."""
 
     labels: NullIsEmpty[dict[str, str]] = {}
     annotations: NullIsEmpty[dict[str, str]] = {}
@@ -331,9 +332,9 @@ _ALL_BUT_EXISTENCE: Final = On.SPEC | On.READINESS | On.DATA
 
 
 def difference(before: StoredObject | None, after: StoredObject) -> On:
-    """What of an object is another than before.
+    """Which parts of an object differ between two versions.
 
-    Kinds without a generation (Secrets, ConfigMaps) do not tell, so every change of theirs counts as one of
+    Kinds without a generation (Secrets, ConfigMaps) do not show it, so each of their changes counts as one of
     spec and data.
     """
     if before is None or before.uid != after.uid:
@@ -343,7 +344,7 @@ def difference(before: StoredObject | None, after: StoredObject) -> On:
     try:
         old, new = before.as_type(_Head), after.as_type(_Head)
     except msgspec.ValidationError:
-        return EVERYTHING  # a kind of somebody else's, with a status of another form
+        return EVERYTHING  # a kind that others define, with a status of another form
     on = _NOTHING
     if before.generation != after.generation or old.metadata != new.metadata:
         on |= On.SPEC
@@ -355,7 +356,7 @@ def difference(before: StoredObject | None, after: StoredObject) -> On:
 
 
 def _all(dependents: ObjectRef | dict[ObjectRef, None]) -> tuple[ObjectRef, ...]:
-    """A copy: those whom it wakes may change the table."""
+    """A copy, since objects that are woken may change the table."""
     return tuple(dependents) if isinstance(dependents, dict) else (dependents,)
 
 

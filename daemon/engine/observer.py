@@ -1,4 +1,4 @@
-"""What the engine tells of itself, at fixed points: metrics, logs and `syncret simulate` listen here."""
+"""Hooks of the engine: metrics, logs and `syncret simulate` are called at fixed points."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
@@ -21,7 +21,7 @@ Faults: TypeAlias = Callable[[Operation, ObjectRef], str | None]
 
 
 Item: TypeAlias = tuple[RemoteKey, ...] | FindQuery | PushItem | RemoteTarget | None
-"""What a call asks: of a read the keys of its batch, of a probe or a generator nothing."""
+"""The argument of a call: for a read the keys of its batch, for a probe or a generator none."""
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -42,7 +42,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """One run of a reconciler. `next_due` is when the object is looked at again, a retry included."""
+    """One run of a reconciler. `next_due` is when the object runs again, a retry included."""
 
     ref: ObjectRef
     lane: str
@@ -73,7 +73,7 @@ class ExportRun(NamedTuple):
 
 
 class Observer(Protocol):
-    """Hears what happens. Called on the event loop, so it must be quick, and must not raise."""
+    """Is called when something happens. It runs on the event loop: it must be quick, and must not raise."""
 
     def ran(self, run: Run) -> None:
         """A run is over."""
@@ -92,11 +92,11 @@ class Observer(Protocol):
         ...
 
     def removed(self, ref: ObjectRef) -> None:
-        """An object exists no more, and what had to be cleaned up is: its series can go."""
+        """An object is gone and cleaned up: its series can be dropped."""
         ...
 
     def held_back(self, ref: ObjectRef, held: Sequence[HeldWrite]) -> None:
-        """A run that only observes would have written this, and its last one would not, or not the same."""
+        """A run that only observes would have written this, and the run before would not."""
         ...
 
     def listed(self, objects: int) -> None:
@@ -104,7 +104,7 @@ class Observer(Protocol):
         ...
 
     def first_pass(self, seconds: float) -> None:
-        """Every object that existed at the start has been looked at once."""
+        """Every object that existed at the start has been run once."""
         ...
 
     def called(self, call: Call) -> None:
@@ -140,7 +140,7 @@ class Observer(Protocol):
         ...
 
     def closed(self, store: ObjectRef, error: str) -> None:
-        """A client was closed; `error` is the class of what went wrong with that, or empty."""
+        """A client was closed; `error` is the class of the error of closing it, or empty."""
         ...
 
     def sends_own_identity(self, store: ObjectRef, verdict: Verdict) -> None:
@@ -153,7 +153,7 @@ class Observer(Protocol):
 
 
 class NullObserver:
-    """Listens to nothing. The base of observers that care for some of the points only."""
+    """Does nothing. The base of observers that implement some of the methods only."""
 
     def ran(self, run: Run) -> None: ...
     def repeats(self, repeat: Repeat) -> None: ...
@@ -177,7 +177,7 @@ class NullObserver:
 
 
 class ObserverGroup:
-    """Tells several observers, in their order."""
+    """Calls several observers, in their order."""
 
     def __init__(self, *observers: Observer) -> None:
         self._observers = observers

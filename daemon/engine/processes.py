@@ -6,7 +6,7 @@ can, by its deadline and its limit of memory.
 
 Both ends are here. Functions are named, arguments and results are plain data (None, booleans, numbers, text,
 bytes, lists, mappings): what a process that was taken over may send back is data, too. Nothing is in the
-arguments or the environment of a process; it starts when it is first needed, and writes no core file.
+command line or the environment of a process; it starts when it is first needed, and writes no core file.
 """
 
 import os
@@ -41,7 +41,7 @@ _GRACE: Final = 5
 """Seconds after which the kernel ends a process that the daemon should have ended."""
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "TZ")
-"""What a process inherits: how Python is found, and no secret."""
+"""The environment variables that a process inherits: enough to find Python, and no secret."""
 
 _BOOT: Final = (
     "import sys, json; sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
@@ -99,7 +99,7 @@ class WorkerProcesses:
             worker = self._take()
             try:
                 answer = msgspec.msgpack.decode(worker.call(encoded, seconds), type=_Answer)
-            except BaseException:  # whatever it was, the process may still be at it: it serves no other call
+            except BaseException:  # the process may still run the function, so it serves no other call
                 self._leave(worker)
                 worker.end()
                 raise
@@ -111,7 +111,7 @@ class WorkerProcesses:
         return cast("T", answer.result)
 
     def end_idle(self) -> None:
-        """End the processes that nobody uses now."""
+        """End the processes that serve no call now."""
         with self._lock:
             idle, self._idle = self._idle, []
         for worker in idle:
@@ -171,7 +171,7 @@ class _Worker:
         self._is_ended = False
 
     def call(self, request: bytes, seconds: float) -> bytes:
-        """The answer. Raises WorkerError if there is none; the process may be at it still."""
+        """The answer. Raises WorkerError if there is none; the process may still run the function."""
         until = time.monotonic() + seconds if seconds else None
         try:
             self._send(self._greeting, until)
@@ -251,7 +251,7 @@ def serve() -> None:
         signal.signal(number, signal.SIG_IGN)  # the daemon ends it, when it has drained
     keep_memory_private()
     source, to = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints is no answer
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # output of libraries must not mix with answers
     memory = int.from_bytes(source.read(_LENGTH))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     with suppress(EOFError):

@@ -1,4 +1,4 @@
-"""What the engine asks of a reconciler: what an object depends on, and one run of it."""
+"""The contract of a reconciler: what an object depends on, and one run of it."""
 
 from collections.abc import Iterable
 from enum import IntFlag
@@ -21,7 +21,7 @@ ANY: Final = "*"
 
 
 class On(IntFlag):
-    """What of another object an object depends on; only a change of that wakes it."""
+    """The parts of another object that an object depends on; only a change of these wakes it."""
 
     EXISTENCE = 1
     SPEC = 2
@@ -29,7 +29,7 @@ class On(IntFlag):
     READINESS = 4
     """The status of its condition Ready; of a Deployment, how far it is rolled out."""
     DATA = 8
-    """What it carries: the data of a Secret, what a PushSecret says to have pushed."""
+    """The data of a Secret, or the account of a PushSecret."""
 
 
 # A flag of an enum is slow to make: these are the sums that reconcilers name.
@@ -40,27 +40,27 @@ EVERYTHING: Final = OBJECT | On.READINESS | On.DATA
 
 
 class Dependency(NamedTuple):
-    """Another object (or, with ANY, each that fits), and what of it matters."""
+    """Another object (or, with ANY, each that matches), and the parts of it that matter."""
 
     ref: ObjectRef
     on: On = EVERYTHING
 
 
 class Outcome(Struct, frozen=True):
-    """What a run came to.
+    """The result of a run.
 
-    `next_due` is when to look again, in seconds since the epoch; None waits for a change. After a failure the
+    `next_due` is when to run again, in seconds since the epoch; None waits for a change. After a failure the
     engine's backoff decides, bounded by `next_due`, and never shorter than what a server asked for.
     """
 
     next_due: float | None = None
     failure: Failure | None = None
     pending: bool = False
-    """It could not be decided yet, and what it waits for is under way: its first pass is still to come."""
+    """The run waits for something that is under way: it does not count for the first pass yet."""
 
 
 class Reconciler(Protocol):
-    """Brings one kind of object to where it should be. What is wanted is read anew on each run.
+    """Brings objects of one kind in line with their specs, which each run reads anew.
 
     Dependencies follow from the name and the spec alone: they are asked for once per generation.
     """
@@ -83,7 +83,7 @@ class Reconciler(Protocol):
 
 
 def unreadable_object(stored: StoredObject | None) -> Malformed | None:
-    """What is wrong with an object that no admission of ours has seen; None if it can be read."""
+    """The error of an object that cannot be decoded, as no admission of ours saw it; None if it can be."""
     kind = None if stored is None else kind_of(stored.ref[:2])
     if stored is None or kind is None:
         return None

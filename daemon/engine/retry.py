@@ -22,7 +22,7 @@ MAX_CONFLICT_RETRIES: Final = 5
 """Conflicts in a row that are run again at once; further ones wait like any failure."""
 
 SLOW: Final = 5
-"""Doublings that are skipped by what only a change helps: a change starts a run anyway."""
+"""Doublings that are skipped for errors that only a change repairs: a change starts a run anyway."""
 
 JITTER: Final = 0.2
 """The share of a pause that is added at random, so that objects that failed together spread out."""
@@ -107,9 +107,9 @@ class LoginBackoff:
         self._retry_at = -inf
 
     async def __call__(self, login: Callable[[], Awaitable[T]], /) -> T:
-        """As `LogIn` says. What the manager did not refuse is for the retry of calls, and for the breaker.
+        """As `LogIn` says. Errors other than a refusal are left to the retry of calls and to the breaker.
 
-        What it computes is for all who wait for the login, and not paid by the call that happens to make it.
+        Its work has a budget of its own: all callers that wait for the login use it.
         """
         self.check()
         begin = asyncio.get_running_loop().time()
@@ -173,7 +173,7 @@ class LoginBackoff:
         self.forget()
 
     def forget(self) -> None:
-        """The login was accepted, or it is another one now."""
+        """Forget the refusals: the login was accepted, or its credentials have changed."""
         self._error, self._failures, self._sent_at = None, 0, -inf
 
     def __repr__(self) -> str:

@@ -29,7 +29,7 @@ _TRANSFORMS: Final = 10
 
 
 class TemplateLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What the templates of one sync of one object may cost together: a share of what the sync may."""
+    """The limits for all templates of one sync of one object: a share of the limits of the sync."""
 
     time: float = 0.1
     """Seconds of work, by the count of steps and not by the clock."""
@@ -55,7 +55,7 @@ class _Texts(msgspec.Struct):
 
 
 class Templates:
-    """What templates are rendered with: the time, and the limits of each sync."""
+    """Renders templates with the current time and the limits of each sync."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class SyncTemplates:
 
 
 async def template_sources(template: Template | None, reader: ObjectReader, namespace: str) -> Sources:
-    """The texts that stand in Secrets and ConfigMaps; one that is missing is told when it is asked for."""
+    """The templates in Secrets and ConfigMaps; one that is missing is an error when it is rendered."""
     sources: dict[ObjectRef, Mapping[str, bytes]] = {}
     for ref in () if template is None else sources_of(template, namespace):
         stored = await reader.get(ref)

@@ -23,7 +23,7 @@ else:
         return method
 
 
-PATIENCE: Final = 30.0
+LONGEST_THREAD_WAIT: Final = 30.0
 """Real seconds that time stands still for a thread; then it runs on, so that a time limit can end it."""
 
 
@@ -42,13 +42,13 @@ class _JumpingSelector(selectors.DefaultSelector):
     @override
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         alone = not self.threads and len(self.get_map()) <= 1  # the one is the loop's own pipe to itself
-        if alone and timeout == 0:  # what is ready comes first, and there is nobody else to ask for
+        if alone and timeout == 0:  # callbacks are ready, and no socket or thread could have an event
             return []
         events = super().select(0)
         if events or timeout == 0:
             return events
         if self.threads:
-            events = super().select(PATIENCE)
+            events = super().select(LONGEST_THREAD_WAIT)
             if events:
                 return events
         if timeout is not None:

@@ -1,4 +1,4 @@
-"""Takes in what is new of the home, and wakes the objects that it concerns."""
+"""Takes in changes of the home, and wakes the objects that they concern."""
 
 import asyncio
 from collections import deque
@@ -20,7 +20,7 @@ from syncret.daemon.engine.reconciler import OBJECT, Reconciler
 from syncret.daemon.homes.contract import Home, StoredObject, WatchEvent, WatchEventType
 
 MAX_URGENT_DEPENDENTS: Final = 100
-"""So many dependents pass ahead of periodic work; more would be a herd that keeps changes waiting."""
+"""Up to so many dependents of a change are urgent; more would delay other changes."""
 
 EVENTS_AT_ONCE: Final = 100
 """Events, or objects that one of them wakes, that are dealt with before the loop may turn."""
@@ -51,17 +51,17 @@ class RunRequest(NamedTuple):
     since: float
     asked_at: float = -inf
     urgent: bool = False
-    """Whether it goes before what time or the start asks for, its writes too."""
+    """Whether it goes before periodic runs and those of the start; its writes, too."""
 
 
 _NO_REQUEST: Final = RunRequest(-inf)
 
 
 class Listener(Protocol):
-    """Is given every version, new to the engine, of the objects whose kinds concern it."""
+    """Is notified of every new version of the objects whose kinds concern it."""
 
     def concerns(self, kind: GroupKind) -> bool:
-        """Whether it hears of objects of this kind."""
+        """Whether it is notified of objects of this kind."""
         ...
 
     def notice(self, event: WatchEvent, /) -> None:
@@ -70,7 +70,7 @@ class Listener(Protocol):
 
 
 AddListener: TypeAlias = Callable[[Listener, Iterable[GroupKind]], None]
-"""Adds one that is told of the objects of these kinds that are known already."""
+"""Adds a listener, and notifies it of the objects of these kinds that are known already."""
 
 
 class _Version(Struct, frozen=True):
@@ -96,7 +96,7 @@ class _Version(Struct, frozen=True):
 class Waker:
     """Between the home and the queue: versions come in from the watch and from the runs' own writes.
 
-    Each goes into the inventory; the object and those that depend on what differs are queued. A run's own
+    Each goes into the inventory; the object and the dependents that it concerns are queued. A run's own
     write does not wake the run.
     """
 
@@ -130,7 +130,7 @@ class Waker:
         self._listeners = tuple(listeners)
         self._awaits = awaits
         self._notice_of: dict[tuple[str, str], tuple[Callable[[WatchEvent], None], ...]] = {}
-        """What takes in versions of each kind that there was an object of."""
+        """The listeners of each kind of which there was an object."""
         self._listed: set[GroupKind] = set()
         self._has_started = False
         self._events_during_run: dict[ObjectRef, list[_Version]] = {}
@@ -155,9 +155,9 @@ class Waker:
         return self._lanes.get(ref, ())
 
     def wake(self, ref: ObjectRef, *, urgent: bool, since: float | None = None, asked: bool = False) -> None:
-        """Queue an object that is ours; `since` is the time of what asks for it, if that is not now.
+        """Queue an object that is ours; `since` is when the run was asked for, if that is not now.
 
-        `asked`: it is an operator, or a change of the object itself.
+        `asked`: by an operator, or by a change of the object itself.
         """
         if not self.is_ours(ref):
             return
@@ -172,14 +172,14 @@ class Waker:
         self._queue.add(ref, urgent=urgent, lanes=self.lanes(ref), since=since)
 
     def is_ours(self, ref: ObjectRef) -> bool:
-        """Whether a run of the object is ours. Of what is gone it is: it only forgets what was known."""
+        """Whether this replica runs the object; always for one that is gone, whose run only cleans up."""
         if self._owns(ref) or self._inventory.get(ref) is None:
             return True
         self._not_ours.add(ref)
         return False
 
     def reassign(self) -> None:
-        """Ownership has changed: queue what became ours, take off the queue what is another's now."""
+        """Ownership has changed: queue objects that became ours, and discard those of other replicas."""
         if self._has_started:
             self._later(self._reassign_each(tuple(self._lanes), self._loop.time()))
 
@@ -213,7 +213,7 @@ class Waker:
         return request
 
     def run_ends(self, ref: ObjectRef) -> None:
-        """What came during the run and was none of its own writes wakes the object again."""
+        """Wake the object again for events that came during the run and are not of its own writes."""
         versions = [version for version in self._events_during_run.pop(ref) if version.wakes()]
         if versions:
             since = max(version.since for version in versions)
@@ -250,7 +250,7 @@ class Waker:
             self._on_change(change, writer)
 
     def _discount(self, stored: StoredObject, writer: ObjectRef | None) -> None:
-        """The event of a write may come before its answer: it is no reason to run the writer again."""
+        """Drop the event of the writer's own write, which came before the answer: it requeues nothing."""
         during = None if writer is None else self._events_during_run.get(writer)
         if during:
             made = (stored.ref, stored.resource_version)
@@ -284,7 +284,7 @@ class Waker:
                 listener.notice(WatchEvent(WatchEventType.ADDED, kind, stored))
 
     def _on_change(self, change: Change, writer: ObjectRef | None) -> None:
-        """Take in what is new: index it, and wake the object and those that depend on what differs."""
+        """Take in a change: index it, and wake the object and its dependents that it concerns."""
         ref, before, after = change.ref, change.before, change.after
         kind = ref[:2]
         notices = self._notice_of.get(kind)
@@ -331,7 +331,7 @@ class Waker:
         self._has_backlog.set()
 
     async def work_off_backlog(self) -> None:
-        """Wake what is still to be woken, so many in each turn of the loop."""
+        """Wake the objects of the backlog, a part in each turn of the loop."""
         while True:
             await self._has_backlog.wait()
             while self._backlog:
@@ -355,7 +355,7 @@ class Waker:
         self._later(self._first_wakes(tuple(self._lanes), self._loop.time()))
 
     def _first_wakes(self, refs: Iterable[ObjectRef], since: float) -> Iterator[None]:
-        """Wake what existed at the start. First what others depend on: then nothing waits in vain."""
+        """Wake the objects of the start, first those that others depend on, so that none waits in vain."""
         alone: list[ObjectRef] = []
         for ref in refs:
             if self.is_ours(ref):
@@ -373,7 +373,7 @@ class Waker:
     def _notify(self, listener: ObjectRef, version: "_Version", *, urgent: bool) -> None:
         """Run the listener for a version of an object; if it is running now, once that has ended.
 
-        An event during a run may be the echo of the run's own write, whose answer is still on the way.
+        An event during a run may be that of the run's own write, whose answer is still on the way.
         """
         during = self._events_during_run.get(listener)
         if during is not None:

@@ -1,9 +1,9 @@
-"""Runs what a sync computes: on the loop as long as it is little, otherwise once more, in a thread.
+"""Runs the computations of a sync: short ones on the loop, longer ones once more in a thread.
 
-What an object costs is decided by whoever writes its manifest, and by the servers that it names. Most of it
-is done in microseconds, and the way to a thread and back costs more. So everything is tried with a little of
-the object's budget first. What exceeds that gives up, and is done in a thread with all that is left: pure
-Python there takes one switch interval of the loop at a time. One object has one thread at a time.
+The author of a manifest, and the servers that it names, decide what an object costs. Most computations take
+microseconds, less than the way to a thread and back. So each is tried on the loop first, with a small part of
+the object's budget. If that does not suffice, it is repeated in a thread with all that is left: pure Python
+there takes one switch interval of the loop at a time. One object has one thread at a time.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 _THREADS: Final = 2
 _IDLE: Final = 60.0
-"""Seconds after which worker processes that nobody uses end."""
+"""Seconds after which unused worker processes end."""
 
 _LITTLE_STEPS: Final = STEPS_A_SECOND // 500
 _LITTLE_MEMORY: Final = MEGABYTE
 
 
 class WorkLimits(NamedTuple):
-    """What one sync of one object may cost, as the settings say."""
+    """The limits of one sync of one object, by the settings."""
 
     time: float = 1.0
     """Seconds of work, by the count of steps and not by the clock."""
@@ -84,8 +84,8 @@ class _ThreadWork(Work):
 class WorkThreads:
     """The threads of an engine, and its worker processes.
 
-    They are few and nobody else's: costly objects hold up one another alone. More threads would do Python's
-    work no sooner, and the event loop would wait for each of them in turn.
+    They are few, and used for nothing else: costly objects only delay one another. More threads would not
+    make Python faster, and the event loop would wait for each of them in turn.
     """
 
     def __init__(self, limits: WorkLimits | None = None) -> None:
@@ -96,7 +96,7 @@ class WorkThreads:
         self._end_idle: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
-        """Begin nothing more; what still runs ends soon after nobody waits for it."""
+        """Start no more work; what still runs ends soon after its waiters have left."""
         if self._end_idle is not None:
             self._end_idle.cancel()
         self._processes.close()
@@ -108,18 +108,18 @@ class WorkThreads:
         return _ThreadWork(self._limits, self._processes)
 
     def sync(self) -> "SyncWork":
-        """What one sync of one object needs."""
+        """The budget of one sync of one object."""
         return SyncWork(self, self.new_work())
 
     async def compute(self, function: Callable[[Work], T]) -> T:
-        """What the current call to a store needs; what belongs to no call, with a budget of its own."""
+        """Run a computation of the current call to a store; outside of a call it has a budget of its own."""
         call = call_work.get()
         if call is None or call.ended:  # what a client does in the background belongs to no call
             return await self.sync().run(function)
         return await call.run(function)
 
     async def run(self, function: Callable[[Work], T], work: Work, limit: TimeLimit) -> T:
-        """Run this as soon as a thread is free; whoever waits for one does not use up its time."""
+        """Run this as soon as a thread is free; the wait for one does not count to the limit."""
         async with self._turns:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
@@ -198,14 +198,14 @@ class SyncWork:
         self._returned = 0
 
     def again(self) -> "SyncWork":
-        """The same with what is left now: for what is done anew because of somebody else."""
+        """A copy with what is left now, to repeat a step that another writer made obsolete."""
         work = self._threads.new_work()
         work.steps, work.memory = self.work.steps, self.work.memory
         return SyncWork(self._threads, work)
 
 
 class CallWork:
-    """What is computed for one call to a store, such as the templates of its request.
+    """The computations of one call to a store, such as the templates of its request.
 
     It is paid by the syncs that the call is made for: there may be several, as equal reads are one call. The
     one that has most left pays; if that is not enough the next one does. An object that has used up its
@@ -235,7 +235,7 @@ class CallWork:
                 return result
 
     def end(self) -> None:
-        """Give back the memory, and let go of the payers: what a call leaves open lives in its context."""
+        """Give back the memory, and drop the payers: tasks that outlive the call keep its context."""
         self.ended = True
         for payer, memory in self._borrowed:
             payer.give_back(memory)

@@ -1,4 +1,4 @@
-"""The only way in which a run writes: what comes back is in the inventory before the run goes on."""
+"""The only way in which a run writes: the new version is in the inventory before the run goes on."""
 
 import asyncio
 from collections import deque
@@ -32,7 +32,7 @@ MAX_STATUS_TRIES: Final = 5
 MAX_READ_TRIES: Final = 5
 _READ_PAUSES: Final = Doubling(1.0, 8.0)
 FEWEST: Final = 4
-"""Writes at once that are left however often the home asks for fewer."""
+"""Writes that may be under way at once even if the home asks for fewer again and again."""
 
 GOOD_WRITES: Final = 100
 """Writes without a refusal after which one more may be under way."""
@@ -42,14 +42,14 @@ PAUSES: Final = Doubling(1.0, 30.0)
 
 
 class OwedStatus(msgspec.Struct, frozen=True):
-    """A status that a run came to and could not write yet; it fits one uid and generation alone."""
+    """The status of a run that could not be written yet; it is valid for one uid and generation only."""
 
     seen: StoredObject
     status: Mapping[str, Any]
 
 
 class Recorder(Protocol):
-    """Takes versions into the inventory, and wakes whom they concern."""
+    """Takes versions into the inventory, and wakes the objects that they concern."""
 
     def record(self, stored: StoredObject, writer: ObjectRef | None) -> None:
         """A version that `writer` wrote; None where it is to be run for it, too."""
@@ -71,7 +71,7 @@ class WriteGate:
     """
 
     def __init__(self, most: int, on_wait: Callable[[float], object] = lambda _: None) -> None:
-        """`on_wait` hears for how many seconds each write waited for its turn."""
+        """`on_wait` is called with the seconds for which a write waited for its turn."""
         self._on_wait = on_wait
         self._most = self._limit = most
         self._under_way = 0
@@ -93,7 +93,7 @@ class WriteGate:
         return self._limit
 
     async def call(self, write: Callable[[], Awaitable[T]], *, urgent: bool) -> T:
-        """One write, as often as the home refuses it for now: that is no failure of an object."""
+        """Make one write; it is repeated while the home is overloaded, which is no failure of the object."""
         while True:
             if self._closed_until or self._under_way >= self._limit:
                 began = asyncio.get_running_loop().time()
@@ -200,7 +200,7 @@ class Writes:
 
     @property
     def observes(self) -> bool:
-        """Whether nothing may be written, and what would be is noted."""
+        """Whether nothing may be written, and writes are recorded instead."""
         return False
 
     def holds(self, action: Action) -> bool:
@@ -227,7 +227,7 @@ class Writes:
         """Asked before a run reads from secret managers."""
 
     def check_waits(self, outcome: Outcome) -> None:
-        """Asked of what a run came to, which may be to wait for what another run is about to write."""
+        """Called with the outcome of a run, which may wait for a write of another run."""
 
     async def get_after_write(self, ref: ObjectRef) -> StoredObject | None:
         """As `get`, for a run that has to know how its write ended: the home is asked more than once."""
@@ -282,7 +282,7 @@ class Writes:
             raise
 
     async def delete(self, seen: StoredObject) -> None:
-        """As the home's own; nothing revives what is gone."""
+        """As the home's own; late events do not restore the object."""
         try:
             held = await self._gate.call(partial(self._home.delete, seen), urgent=self._urgent)
         except NotDurable as error:
@@ -295,7 +295,7 @@ class Writes:
         return self._home.may_mark(ref)
 
     async def update_status(self, seen: StoredObject, status: Mapping[str, Any]) -> None:
-        """Write the status that the run came to for `seen`, on the newest version of that generation.
+        """Write the status of a run for `seen`, on the newest version of that generation.
 
         Raises Conflict where the spec is another one now: the object is to be run again.
         """
@@ -333,7 +333,7 @@ class Writes:
         raise Conflict(f"{ref}: the status could not be written, the object changes all the time")
 
     def _made(self, stored: Made) -> Made:
-        """Record an own write, also one that the home cannot keep: its event wakes nobody."""
+        """Record an own write, also one that is not durable, so that its event requeues no object."""
         if stored is not None:
             if is_released(stored):
                 self._recorder.record_deleted(stored, self._run)
@@ -345,7 +345,7 @@ class Writes:
         if held is None:
             self._recorder.record_deleted(seen, self._run)
         else:
-            self._recorder.record(held, None)  # what the deletion asks for is another run's
+            self._recorder.record(held, None)  # the clean-up is the task of another run
 
 
 class _Head(msgspec.Struct):

@@ -1,13 +1,13 @@
-"""What a home offers the engine: a small object store with the semantics of the Kubernetes API.
+"""The contract of a home: a small object store with the semantics of the Kubernetes API.
 
 One contract for all homes: `memory` (a simulated cluster, also one that lags), `filesystem` (a host) and
 `kubernetes`. An object that one reconciler writes is an event for another.
 
-A home answers a write at once and announces it later, kinds in any order: who has written knows more than the
-watch has said so far. So each write returns the version that it made.
+A home answers a write at once and announces it later, kinds in any order: the writer knows more than the
+watch has announced so far. So each write returns the version that it made.
 
 Objects travel encoded. A `StoredObject` is immutable and compact: ten thousand of them at rest are ten
-thousand small byte strings, and nobody can change one behind another's back.
+thousand small byte strings, and no caller can change one that another holds.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Mapping, Sequence
@@ -65,9 +65,9 @@ class StoredObject(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class WatchEventType(StrEnum):
-    """What happened to an object or to a kind.
+    """The type of an event of an object or a kind.
 
-    DRIFTED: the version is the same, but what the home keeps outside of its store was touched there. LISTED:
+    DRIFTED: the version is the same, but content that the home keeps outside of its store changed. LISTED:
     all objects of the kind that existed have been announced. UNKNOWN: the kind cannot be watched now (there
     is no such kind, or no right to it), so that absence means nothing.
     """
@@ -105,14 +105,14 @@ class RefusalReason(StrEnum):
 
 
 class HomeProblem(NamedTuple):
-    """What is wrong with a file, a mount or a watch of the home, for who runs it or wrote the manifest."""
+    """A problem of a file, a mount or a watch of the home, for the administrator or the manifest's author."""
 
     source: str
     problem: Problem
     ref: ObjectRef | None = None
-    """The object whose manifest it is about, if it has come that far."""
+    """The object whose manifest it is about, if that is known."""
     reason: RefusalReason | None = None
-    """Why that has no effect, if it has none; None for a warning, and for what is about no manifest."""
+    """Why the manifest has no effect; None for a warning, and for a problem of no manifest."""
     document: int = 0
     """The line at which the document of the manifest begins; 0: it is about the whole file."""
 
@@ -126,7 +126,7 @@ class HomeProblem(NamedTuple):
 
 
 class ManifestPlace(NamedTuple):
-    """Where the manifest of an object is, and whether the home accepts it as it is there."""
+    """The place of an object's manifest, and whether the home accepts its present content."""
 
     file: str
     line: int
@@ -175,7 +175,7 @@ class OutcomeUnknown(Conflict):
 
 
 class Invalid(HomeError):
-    """The object breaks a rule: of its schema, of admission, or of immutability."""
+    """The object violates its schema, a rule of admission, or immutability."""
 
     reason = "Invalid"
 
@@ -185,7 +185,7 @@ class Invalid(HomeError):
 
 
 class Forbidden(Invalid):
-    """The object may not be written here and now: its namespace is going away."""
+    """The object may not be written now: its namespace is being deleted."""
 
     reason = "Forbidden"
 
@@ -201,7 +201,7 @@ class TooManyRequests(HomeError):
 
 
 class StorageUnavailable(HomeError):
-    """The home itself cannot be used now: a disk is full, a folder is read-only or someone else's."""
+    """The home itself cannot be used now: a disk is full, a folder is read-only or another user's."""
 
     reason = "ServiceUnavailable"
 
@@ -211,9 +211,9 @@ class StorageUnavailable(HomeError):
 
 
 class NotDurable(StorageUnavailable):
-    """The write was made, and its events are told, but the home cannot make it outlast the process.
+    """The write was made and announced, but the home cannot make it outlast the process.
 
-    `stored` is the version that it made, or None where the object is gone.
+    `stored` is the version that it made, or None if the object is gone.
     """
 
     def __init__(self, message: str, stored: StoredObject | None, *, hint: str = "") -> None:
@@ -257,7 +257,7 @@ class ObjectReader(Protocol):
         ...
 
     async def announced(self) -> None:
-        """Return once the watchers have dealt with every event of what was written so far."""
+        """Return once the watchers have processed the events of all writes so far."""
         ...
 
     async def get(self, ref: ObjectRef) -> StoredObject | None:
@@ -277,28 +277,27 @@ class ObjectReader(Protocol):
         ...
 
     def is_unchanged(self, ref: ObjectRef) -> bool:
-        """Whether a Secret surely is as its ExternalSecret left it, known without reading its data.
+        """Whether a Secret is certainly as its ExternalSecret wrote it, without reading its data.
 
-        Then it is marked as managed, and its data is what its data-hash names. False where that is not known.
+        Then it is marked as managed, and its data is what its data-hash names. False if that is not known.
         """
         ...
 
     def is_absent(self, ref: ObjectRef) -> bool:
-        """Whether there is no such object as far as the watch has told, known without a look.
+        """Whether there is no such object, by the events of the watch alone; False if that is not known.
 
-        One that was made a moment ago may be missing there: its creation is AlreadyExists then. False where
-        that is not known.
+        An object that was created a moment ago may still count as absent: then `create` raises AlreadyExists.
         """
         ...
 
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
-        """Where an object was written down, stored or refused; None if no file defines it."""
+        """The manifest of an object, stored or refused; None if no file defines it."""
         ...
 
     async def field_place(self, ref: ObjectRef, field: str, text_line: int = 0) -> ManifestPlace | None:
-        """Where a field of an object was written down, or a line within its text.
+        """The place of a field in the manifest of an object, or of a line within its text.
 
-        The place of the object itself where that cannot be told.
+        The place of the object itself if that is not known.
         """
         ...
 
@@ -320,9 +319,9 @@ class ObjectWriter(Protocol):
         ...
 
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
-        """Raises AlreadyExists or Invalid (Forbidden: its namespace is going away).
+        """Create the object. Raises AlreadyExists or Invalid (Forbidden: its namespace is being deleted).
 
-        `field_manager` is the name under which `metadata.managedFields` books the keys that this write sets.
+        `field_manager` is the owner of the keys that this write sets, in `metadata.managedFields`.
         """
         ...
 
@@ -335,7 +334,7 @@ class ObjectWriter(Protocol):
         ...
 
     async def set_finalizers(self, seen: StoredObject, finalizers: Sequence[str]) -> StoredObject:
-        """Replace the finalizers of this version and nothing else, so that no more than they is validated.
+        """Replace the finalizers of this version and nothing else: only they are validated.
 
         Raises and removes as `update` does.
         """
@@ -349,7 +348,7 @@ class ObjectWriter(Protocol):
         ...
 
     async def delete(self, seen: StoredObject) -> StoredObject | None:
-        """Mark this version for deletion; the object goes once its finalizers are gone, then what it owns.
+        """Mark this version for deletion; once its finalizers are gone, the object and its dependents are.
 
         Returns the version that a finalizer still holds, or None where it is gone. Raises NotFound, or
         Conflict where there is a newer version.
@@ -362,11 +361,11 @@ class ObjectWriter(Protocol):
 
 
 class Home(ObjectReader, ObjectWriter, IssuedTokens, Protocol):
-    """Where objects come from and where they go."""
+    """A home: reads, writes and announces objects, and issues tokens."""
 
     @property
     def writes_at_once(self) -> int:
-        """How many writes under way serve this home best."""
+        """The number of concurrent writes that suits this home best."""
         ...
 
     def owns(self, ref: ObjectRef) -> bool:
@@ -382,16 +381,16 @@ class Home(ObjectReader, ObjectWriter, IssuedTokens, Protocol):
         ...
 
     def problems(self) -> Sequence[HomeProblem]:
-        """What is wrong with the home itself now."""
+        """The problems of the home itself now."""
         ...
 
     def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
-        """Keep an event of this version for who describes the object, where there is such a reader."""
+        """Record an event of this version, as `kubectl describe` shows it, if the home has events."""
         ...
 
     @property
     def waiting_deletions(self) -> int:
-        """How many objects are missing from where they are written down, and not deleted yet."""
+        """The number of objects that no manifest defines any more, and that are not deleted yet."""
         ...
 
     async def run(self) -> None:

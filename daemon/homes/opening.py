@@ -1,4 +1,4 @@
-"""Puts the home together that the settings want: a host's, or a cluster's."""
+"""Opens the home of the settings: a host's, or a cluster's."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -31,9 +31,9 @@ def open_home(
 ) -> AbstractAsyncContextManager[Home]:
     """The home of a daemon. Raises ConfigError; opening it raises HomeUnusable.
 
-    `on_removed` hears of written files that go, `on_deleted` of all objects that do; of a cluster, what
-    happens between it and its API server is counted in `stats`. Of a host, outputs whose files are missing
-    at the start are put back from the `cache`.
+    `on_removed` is called with written objects that are removed, `on_deleted` with all objects that are.
+    `stats` counts the requests to the API server of a cluster. On a host, outputs whose files are missing at
+    the start are restored from the `cache`.
     """
     if not settings.kubernetes:
         from syncret.daemon.homes.filesystem.opening import host_home  # each home imports much of its own
@@ -73,13 +73,13 @@ def open_home(
 
 
 def digest_key(home: Home) -> bytes | None:
-    """The key of the digests of what is delivered on this host; None of a home that is no host's."""
+    """The key of the digests of delivered values on this host; None for a home that is no host's."""
     key: bytes | None = getattr(home, "digest_key", None)
     return key
 
 
 def open_reviews(settings: Settings) -> AbstractAsyncContextManager[Reviews | None]:
-    """What reviews the tokens of those that read our metrics; None where all may."""
+    """Reviews tokens for requests to our metrics; None if anyone may read them."""
     if not settings.metrics_auth:
         return nullcontext()
     from syncret.daemon.homes.kubernetes.opening import own_access, token_reviews  # as above

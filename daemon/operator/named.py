@@ -32,7 +32,7 @@ async def missing(cluster: Cluster, chosen: Choices) -> None:
         issuer = GroupKind(_ISSUERS, kind)
         unknown = [each for each in (CERTIFICATE, issuer) if cluster.inventory.is_unknown(each)]
         if unknown:
-            cluster.applier.look_again(unknown)
+            cluster.applier.retry_unknown(unknown)
         for each in unknown:
             await _check_served(cluster, each)
         namespace = chosen.namespace if kind == "Issuer" else ""

@@ -175,7 +175,7 @@ class ConfigReconciler:
             self._tell_found(stored, there)
         unseen = [kind for kind in OBJECTS if kind != CERTIFICATE and cluster.inventory.is_unknown(kind)]
         if unseen:  # rights that were just given are not known at once
-            cluster.applier.look_again(unseen)
+            cluster.applier.retry_unknown(unseen)
             kinds = ", ".join(map(str, unseen))
             raise Waits(f"waits for the watches of namespace {chosen.namespace}: {kinds}")
         if handover is not None:

@@ -1,1 +1,1 @@
-"""Constraints on secret values: read strictly, and checked without a value ever being told."""
+"""Constraints on secret values: read strictly, and checked without disclosing a value."""

@@ -1,4 +1,4 @@
-"""The constraints that an ExternalSecret carries in its annotation, and the verdict on what was fetched.
+"""The constraints in the annotation of an ExternalSecret, and the verdict on its fetched values.
 
 An annotation that cannot be read counts as violated: a mistake in it must not let every value through.
 """
@@ -26,14 +26,14 @@ _POLICIES: Final = ("block", "warn")
 
 
 class Annotation(NamedTuple):
-    """What the annotation says: the constraints of each key, and whether a violation blocks."""
+    """The content of the annotation: the constraints of each key, and whether a violation blocks."""
 
     keys: Mapping[str, Constraints]
     blocks: bool
 
 
 class MistakeError(Exception):
-    """What is wrong with the annotation, in words of the schema."""
+    """A mistake in the annotation; the message quotes only names of the schema."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -63,7 +63,7 @@ def verdict_on(annotation: str, values: Mapping[str, bytes], work: Work) -> Verd
 
 
 def read_annotation(annotation: str, work: Work) -> Annotation:
-    """What the annotation says. Raises MistakeError, and OverBudget."""
+    """Read the annotation. Raises MistakeError, and OverBudget."""
     work.make(len(annotation))
     try:
         written: Json = msgspec.json.decode(annotation)

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from cel_expr_python import cel
 
 LONGEST: Final = 1_000
-"""Characters of a rule: with them it is bounded how much one may ask for."""
+"""Characters of a rule, which bounds its cost."""
 
 _LOOPS: Final = re.compile(r"\.\s*(?:all|exists|exists_one|existsOne|map|filter)\s*\(")
 _MOST_LOOPS: Final = 2
-"""Loops run over what the rule itself writes out; three in one another could hold a process up."""
+"""Nested loops over literals of the rule; three of them could block a process."""
 
 
 class RuleError(Exception):
@@ -35,7 +35,7 @@ def _environment() -> "cel.Env":
 
 @lru_cache(maxsize=256)
 def compiled(source: str) -> "cel.Expression":
-    """The rule, ready to be asked. Raises RuleError."""
+    """The compiled rule. Raises RuleError."""
     if len(source) > LONGEST:
         raise RuleError(f"the rule is longer than {LONGEST} characters")
     if len(_LOOPS.findall(source)) > _MOST_LOOPS:
@@ -51,7 +51,7 @@ def compiled(source: str) -> "cel.Expression":
 
 
 def mistake(source: str) -> str:
-    """What is wrong with a rule; empty: nothing."""
+    """The mistake in a rule; empty: none."""
     try:
         compiled(source)
     except RuleError as error:

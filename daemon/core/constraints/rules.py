@@ -1,6 +1,6 @@
 """Constraints as authors write them, read strictly; and the check of one value against them.
 
-A violation is told by the name of its constraint alone: never by the value, its length or a part of it.
+A violation is reported by the name of its constraint alone, without the value, its length or a part of it.
 """
 
 import math
@@ -57,7 +57,7 @@ def read_constraints(
 ) -> tuple[Constraints, list[Problem]]:
     """The constraints of a field, and the problems of what is written there; their paths are relative.
 
-    `named` are the constraints that have a name; None is one whose own mistake is told elsewhere.
+    `named` are the constraints that have a name; None is one whose own mistake is reported elsewhere.
     """
     problems: list[Problem] = []
     mappings: list[Document] = []

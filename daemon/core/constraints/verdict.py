@@ -1,6 +1,6 @@
-"""The verdict on fetched values, and its condition; a violation is told by its key and its constraint.
+"""The verdict on fetched values, and its condition; a violation is reported by its key and its constraint.
 
-What reads and asks constraints is imported only where an ExternalSecret has any.
+The code that checks constraints is imported only if an ExternalSecret has any.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _VIOLATED: Final = "violated: "
 
 
 class Verdict(NamedTuple):
-    """What the values of a fetch came to; the message names keys and constraints, and never tells a value."""
+    """The result of checking fetched values; the message has keys and constraints, and no value."""
 
     reason: str
     message: str
@@ -38,11 +38,11 @@ def violation(violated: Mapping[str, str]) -> str:
 
 def violated_keys(message: str) -> frozenset[str]:
     """The keys that such a message names."""
-    told = message.removeprefix(_VIOLATED) if message.startswith(_VIOLATED) else ""
-    return frozenset(each.rpartition(": ")[0] for each in told.split(", ") if each)
+    violations = message.removeprefix(_VIOLATED) if message.startswith(_VIOLATED) else ""
+    return frozenset(each.rpartition(": ")[0] for each in violations.split(", ") if each)
 
 
-def judged(annotations: Mapping[str, str], values: Mapping[str, bytes], work: Work) -> Verdict | None:
+def check(annotations: Mapping[str, str], values: Mapping[str, bytes], work: Work) -> Verdict | None:
     """The verdict on fetched values; None without constraints. Raises OverBudget."""
     annotation = annotations.get(ANNOTATION)
     if annotation is None:
@@ -60,18 +60,18 @@ def reported(
 ) -> tuple[ExternalSecretCondition, ...]:
     """The conditions with that of the constraints, as long as there are any.
 
-    The last verdict stands where nothing was fetched, or a key is missing.
+    The last verdict is kept if nothing was fetched, or a key is missing.
     """
     if ANNOTATION not in resource.metadata.annotations:
         return tuple(each for each in found if each.type != conditions.CONSTRAINTS_SATISFIED)
     is_known = conditions.find(found, conditions.CONSTRAINTS_SATISFIED) is not None
     if is_known and (verdict is None or verdict.reason == NOT_FETCHED):
         return found
-    told = verdict if verdict is not None else Verdict(NOT_FETCHED, "nothing has been fetched yet")
+    current = verdict if verdict is not None else Verdict(NOT_FETCHED, "nothing has been fetched yet")
     condition = ExternalSecretCondition(
         type=conditions.CONSTRAINTS_SATISFIED,
-        status=_STATUSES[told.reason],
-        reason=told.reason,
-        message=told.message,
+        status=_STATUSES[current.reason],
+        reason=current.reason,
+        message=current.message,
     )
     return conditions.put(found, condition, now=now)

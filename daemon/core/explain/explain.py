@@ -36,7 +36,7 @@ _PERIODIC: Final[Collection[Role]] = ("sync", "push")
 
 
 class ExplainInput(NamedTuple):
-    """What the daemon knows about an object besides its manifest and status."""
+    """Facts about an object besides its manifest and status."""
 
     now: float
     due: float | None = None
@@ -55,17 +55,17 @@ class ExplainInput(NamedTuple):
     invalid: str | None = None
     """Place and problem of its newest manifest, if that has no effect: the last valid version is in force."""
     unanswered: float | None = None
-    """Of a store: for how long objects have waited for it without an answer."""
+    """For a store: the seconds for which objects have waited for it without an answer."""
     server: str = ""
     """The server that they wait for, if that is known."""
     held: tuple[str, ...] = ()
-    """What its last run would have written, if the daemon only observes."""
+    """The writes that its last run would have made, if the daemon only observes."""
     noted: tuple[str, ...] = ()
-    """What its last run found out, and no status tells."""
+    """Notes of its last run that no status has."""
     released: tuple[str, ...] = ()
     """Which sensitive fields of releases it is made for."""
     receivers: tuple[Verdict, ...] = ()
-    """Where a store has the daemon's own identity sent to."""
+    """The servers to which a store sends the daemon's own identity."""
 
 
 class LastError(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -207,7 +207,7 @@ def _invalid_notes(known: ExplainInput) -> Iterator[str]:
 
 
 class _Description(NamedTuple):
-    """What depends on the kind: the target, the origins of the keys, and notes."""
+    """The parts that depend on the kind: the target, the origins of the keys, and notes."""
 
     target: str
     keys: tuple[KeyOrigin, ...] = ()
@@ -222,9 +222,9 @@ def _external_secret(resource: ExternalSecret, known: ExplainInput) -> _Descript
         notes.append("which keys spec.dataFrom gives is known after the next refresh by this process")
     if spec.target.template is not None:
         notes.append("spec.target.template makes the final keys of these")
-    judged = find(resource.status.conditions, CONSTRAINTS_SATISFIED)
-    if judged is not None:
-        notes.append(f"constraints since {judged.last_transition_time}: {judged.message}")
+    checked = find(resource.status.conditions, CONSTRAINTS_SATISFIED)
+    if checked is not None:
+        notes.append(f"constraints since {checked.last_transition_time}: {checked.message}")
     target = f"{kind}/{spec.target.name or resource.metadata.name} ({spec.target.creation_policy})"
     return _Description(target, key_origins.of_external_secret(spec, origins), tuple(notes))
 
@@ -244,7 +244,7 @@ def _store(resource: SecretStore, known: ExplainInput) -> _Description:
 
 
 def _reachability(resource: SecretStore, known: ExplainInput) -> Iterator[str]:
-    """Whether the store answers, where that is worth a word."""
+    """A note if the store does not answer, or did not."""
     condition = find(resource.status.conditions, REACHABLE)
     if condition is not None:
         silent = condition.status == "False"
@@ -284,7 +284,7 @@ def _consumers(status: "DeliveryStatus") -> Iterator[str]:
 
 
 def _past(status: "DeliveryStatus") -> list[str]:
-    """What happened last, in order; what a command printed was redacted before it was kept."""
+    """The last events of the Delivery, in order; the output of commands was redacted before it was kept."""
     steps = {"check": status.last_check, "reload": status.last_reload, "proof": status.last_healthy}
     past = [
         (step.at, f"{name}: {step.result} after {step.took}" + (f": {step.message}" if step.message else ""))

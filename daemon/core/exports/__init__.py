@@ -1,1 +1,1 @@
-"""Dynamic exports: what a resource's `operatorSpec` wants written, by expressions in CEL."""
+"""Dynamic exports: Secrets and ConfigMaps of a resource's `operatorSpec`, by expressions in CEL."""

@@ -26,7 +26,7 @@ def has_engine() -> bool:
 
 
 def no_engine() -> Malformed:
-    """There is no engine: everything but exports works."""
+    """The error if the engine is not installed: everything but exports works."""
     return Malformed(
         "the engine for the expressions of exports, cel-expr-python, is not installed",
         hint="install syncret with its extra: syncret[exports]; there are wheels for Linux with glibc",
@@ -34,7 +34,7 @@ def no_engine() -> Malformed:
 
 
 def check_all(texts: Sequence[Sequence[Text]], work: Work) -> list[list[Checked] | Failure]:
-    """What is known of the expressions of each resource; a failure where that alone is too much.
+    """Check the expressions of each resource; a failure where one alone costs too much.
 
     Raises Malformed without the engine.
     """
@@ -47,7 +47,7 @@ def check_all(texts: Sequence[Sequence[Text]], work: Work) -> list[list[Checked]
 
 
 def evaluate_all(evaluations: Sequence[Evaluation], work: Work) -> list[list[Result] | Failure]:
-    """The results of each resource's expressions; a failure where they alone are too much."""
+    """The results of each resource's expressions; a failure where one alone costs too much."""
     return [
         each if isinstance(each, Failure) else msgspec.convert(each, list[Result])
         for each in _apart(calls.evaluate, evaluations, work)
@@ -59,7 +59,7 @@ def _apart(
     asked: Sequence[A],
     work: Work,
 ) -> list[list[Checked] | list[Result] | Failure]:
-    """The answers; one resource whose expressions end the process takes no other's answer with it."""
+    """The answers; if the expressions of one resource end the process, the others still get theirs."""
     if len(asked) > 1:
         try:
             return [*work.apart(_DOING, function, asked)]
@@ -72,7 +72,7 @@ def _apart(
 def _alone(
     function: Callable[[Sequence[A]], list[list[Checked]] | list[list[Result]]], asked: A, work: Work
 ) -> list[Checked] | list[Result] | Failure:
-    """The answer for one resource: what takes too long then is its own, and not the start of a process."""
+    """The answer for one resource alone, so that a timeout is its own, and not due to starting a process."""
     try:
         work.apart(_DOING, calls.check, ())
     except OverBudget as error:

@@ -1,4 +1,4 @@
-"""The way of one resource's exports, from its manifest and its secrets to the objects to be written."""
+"""Computes one resource's exports: from its manifest and its secrets to the objects to write."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from syncret.providers.work import Work
 
 
 class Export(NamedTuple):
-    """What the exports of a resource come to."""
+    """The result of a resource's exports: the objects to write, or the problems."""
 
     hints: Sequence[str]
     made: Sequence[Made]
@@ -49,7 +49,7 @@ def needed(hints: Sequence[str], secrets: Mapping[str, str]) -> dict[str, str]:
 
 
 def encoded(resource: Document) -> bytes:
-    """The resource as JSON, also with numbers and texts that are at home in YAML alone."""
+    """The resource as JSON, also with numbers and texts that only YAML has."""
     try:
         return msgspec.json.encode(resource)
     except (OverflowError, UnicodeEncodeError):

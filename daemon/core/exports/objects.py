@@ -17,7 +17,7 @@ from syncret.daemon.core.plan.actions import DELETED, Action, Event, Verb
 from syncret.daemon.core.secret import managed_keys
 
 EXPORTED: Final = "Exported"
-"""The reason of an event that tells of a write."""
+"""The reason of the event for a write."""
 
 _MARKS: Final = ("labels", "annotations")
 
@@ -28,7 +28,7 @@ def output_ref(owner: Owner, made: Made) -> ObjectRef:
 
 
 def write(owner: Owner, made: Made, found: Document | None, *, is_shared: bool) -> Action | None:
-    """What brings the object in line; None if it is. Raises Refusal where it is not the resource's.
+    """The write that brings the object in line; None if it is. Raises Refusal if it is not the resource's.
 
     `is_shared`: the resource's own operator writes it, too.
     """
@@ -48,9 +48,9 @@ def write(owner: Owner, made: Made, found: Document | None, *, is_shared: bool) 
 
 
 def prune(owner: Owner, ref: ObjectRef, found: Document) -> Action | None:
-    """What takes the resource's exports out of an object that it does not export to any more.
+    """The write that removes the resource's exports from an object that it does not export to any more.
 
-    None if the object is not the resource's. It goes if nothing else is in it.
+    None if the object is not the resource's. The object is deleted if nothing else is in it.
     """
     if not owner.owns(found) or member(found, "metadata", "labels").get(EXPORTED_BY) != owner.label:
         return None

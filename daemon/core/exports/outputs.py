@@ -1,4 +1,4 @@
-"""Makes the Secrets and ConfigMaps of a resource of its results; one that is wrong, and none is made."""
+"""Makes the Secrets and ConfigMaps of a resource from its results; if one is wrong, none is made."""
 
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ _OWNER_FIELDS: Final = ("apiVersion", "kind", "name", "uid")
 
 @dataclass(eq=False)
 class Made:
-    """What one Secret or ConfigMap is to hold."""
+    """The wanted content of one Secret or ConfigMap."""
 
     output: Output
     data: dict[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -51,7 +51,7 @@ class Made:
 
 
 class Outputs(NamedTuple):
-    """What is to be written; nothing where there is a problem."""
+    """The objects to write; none if there is a problem."""
 
     made: Sequence[Made]
     problems: Sequence[ExportProblem]
@@ -99,7 +99,7 @@ def static_values(
 
 
 class _Maker:
-    """Puts results where they belong, and collects what is wrong with them."""
+    """Puts results into their objects, and collects problems."""
 
     def __init__(self, results: Mapping[str, Result], secretive: Collection[str]) -> None:
         self._results = results
@@ -189,7 +189,7 @@ class _Maker:
                         made.secret_marks.add(name)
 
     def weigh(self) -> None:
-        """Refuse what an API server would not take."""
+        """Refuse an object that is too large for an API server."""
         for made in self.made.values():
             for what, values, most in (
                 ("data", made.data, MOST_BYTES),

@@ -12,7 +12,7 @@ _MANAGER: Final = "exports.syncret.dev/"
 
 
 class Owner(NamedTuple):
-    """What is needed of a resource to own objects."""
+    """The identity of a resource that owns objects."""
 
     ref: ObjectRef
     api_version: str

@@ -1,4 +1,4 @@
-"""Judges a resource's exports before anything is read: types, doubled keys, and which secrets they need."""
+"""Checks a resource's exports before anything is read: types, doubled keys, and which secrets they need."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _STRING_HINT: Final = "convert it with string()"
 
 
 class Plan(NamedTuple):
-    """What is known without any value."""
+    """The secrets to read and the problems, known without any value."""
 
     hints: Sequence[str]
     """The names of secrets to ask for, in order; `*` alone: all; none where anything is refused."""
@@ -48,7 +48,7 @@ def _refused_expressions(exports: Exports, checked: Sequence[Checked]) -> Iterat
 
 
 def _wrong_type(expression: Expression, kind: str) -> Failure | None:
-    """Why an expression of this type cannot give what is wanted; results are looked at again."""
+    """Why an expression of this type cannot give what is wanted; results are checked once more."""
     is_map, wanted = _MAP.fullmatch(kind) is not None, expression.wanted
     if kind == "DYN" or (is_map and wanted != "text") or (kind in _TEXT and wanted == "text"):
         return None
@@ -62,7 +62,7 @@ def _wrong_type(expression: Expression, kind: str) -> Failure | None:
 
 
 def no_key() -> Failure:
-    """An expression gives one text, and nothing says where it belongs."""
+    """The failure of an expression that gives one text for which no key is known."""
     return Failure("missing_destination_key", "gives a string, and the entry has no key", "add the key")
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with an export: where, at which stage, and of which class."""
+"""Problems of exports: their place, stage and class."""
 
 from typing import Final, Literal, TypeAlias
 
@@ -35,7 +35,7 @@ ProblemClass: TypeAlias = Literal[
 ]
 
 MOST_BYTES: Final = 1024 * 1024
-"""What an API server takes as the data of one Secret or ConfigMap."""
+"""The largest data of one Secret or ConfigMap for an API server."""
 
 
 class Failure(msgspec.Struct, frozen=True, array_like=True):

@@ -17,7 +17,7 @@ from syncret.daemon.core.exports.problems import ExportProblem, Failure, Problem
 
 Kind: TypeAlias = Literal["Secret", "ConfigMap"]
 Wanted: TypeAlias = Literal["text", "map", "either"]
-"""What an expression must give; `either`: a map, or a text that then has no key."""
+"""The type that an expression must give; `either`: a map, or a text that then has no key."""
 
 _LISTS: Final[tuple[tuple[str, Kind], ...]] = (
     ("dynamicSecrets", "Secret"),

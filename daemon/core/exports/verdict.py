@@ -1,4 +1,4 @@
-"""What a run of a resource's exports reports: the error that it has now, and an event of the resource."""
+"""The report of a run of a resource's exports: the current error, and an event of the resource."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,7 @@
-"""Which Secret a resource says to have written: its keys are what a vendor's secret API would return.
+"""The Secret that a resource claims to have written: its keys are what a vendor's secret API would return.
 
 A name in a manifest proves nothing: the Secret counts only if it names the resource as its owner. Otherwise
-whoever may write a resource could have any Secret of its namespace copied.
+the author of a resource could have any Secret of its namespace copied.
 """
 
 from base64 import b64decode
@@ -15,7 +15,7 @@ _CONNECTION: Final = ("writeConnectionSecretToRef", "publishConnectionDetailsTo"
 
 
 def written_names(resource: Document) -> dict[str, Mapping[str, str]]:
-    """The Secrets, and of each which names stand for which of its keys; a Secret's own keys count, too."""
+    """The Secrets, each with the names that stand for its keys; its own keys count, too."""
     found: dict[str, dict[str, str]] = {}
     for entry, value in member(resource, "spec", "operatorSpec", "secrets").items():
         if is_object(value):

@@ -1,1 +1,1 @@
-"""What admission accepts and what fails when it is used: warnings of `syncret validate`."""
+"""Runtime warnings of `syncret validate`: about manifests that admission accepts, and that fail later."""

@@ -1,4 +1,4 @@
-"""All warnings of what admission accepts and what fails when it is used."""
+"""All runtime warnings: about manifests that admission accepts, and that fail when they are used."""
 
 from collections.abc import Iterator, Mapping
 

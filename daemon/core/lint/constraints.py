@@ -1,4 +1,4 @@
-"""What is wrong with the annotation that holds fetched values to constraints."""
+"""Mistakes in the annotation with the constraints on fetched values."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

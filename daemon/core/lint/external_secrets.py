@@ -1,4 +1,4 @@
-"""What an ExternalSecret has that only fails when it is synced."""
+"""Mistakes in an ExternalSecret that only show when it is synced."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ _RENAMED = Keys(frozenset({"value"}), "a rewrite has value alone")
 def of_external_secret(
     spec: ExternalSecretSpec, path: str, user: ObjectRef, given: Given
 ) -> Iterator[Finding]:
-    """What is wrong with a spec, which is at `path` in the manifest of `user`."""
+    """The mistakes in a spec, which is at `path` in the manifest of `user`."""
     for problem in (
         *_windows(spec, path),
         *_properties(spec, path, user, given),
@@ -41,7 +41,7 @@ def keys_of(spec: ExternalSecretSpec) -> Keys | None:
 
 
 def rewrites(operations: Sequence[Rewrite | PushRewrite], path: str) -> Iterator[Problem]:
-    """What is wrong with the rewrites of keys."""
+    """The mistakes in the rewrites of keys."""
     for index, operation in enumerate(operations):
         place = f"{path}[{index}]"
         if operation.regexp is not None:

@@ -18,7 +18,7 @@ from syncret.daemon.core.lint.texts import Keys
 
 
 def of_spec(resource: Resource, given: Given) -> Iterator[Problem]:
-    """What is wrong with the texts of a store's or generator's spec."""
+    """The mistakes in the texts of a store's or generator's spec."""
     match resource:
         case SecretStore(spec=spec):
             for name, value in spec.provider.items():

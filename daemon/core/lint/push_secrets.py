@@ -1,4 +1,4 @@
-"""What a PushSecret has that only fails when it is pushed."""
+"""Mistakes in a PushSecret that only show when it is pushed."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from syncret.providers.errors import SyncError
 
 
 def of_push_secret(spec: PushSecretSpec, path: str, user: ObjectRef, given: Given) -> Iterator[Finding]:
-    """What is wrong with a spec, which is at `path` in the manifest of `user`."""
+    """The mistakes in a spec, which is at `path` in the manifest of `user`."""
     keys = _keys(spec, user, given)
     for problem in (*_data_to(spec, path), *_data(spec, path, keys)):
         yield Finding(user, problem)

@@ -1,4 +1,4 @@
-"""Finds ExternalSecrets that write one target of which one is the owner: the others are refused."""
+"""Finds ExternalSecrets that write the same target: all but its owner are refused."""
 
 from collections.abc import Iterable, Iterator
 

@@ -29,7 +29,7 @@ class KeyRead(NamedTuple):
     below: Sequence[str] = ()
 
     def remedy(self, known: Sequence[str]) -> str:
-        """What to write instead, if these keys are there."""
+        """The hint with the key to write instead, given the known ones."""
         whole = ".".join((self.key, *self.below))
         if self.below and whole in known:
             return with_index(whole)
@@ -47,7 +47,7 @@ Finding: TypeAlias = KeyRead | BadExpression
 
 
 def findings(text: str, delims: tuple[str, str]) -> Iterator[tuple[Position, Finding]]:
-    """What is found in a template that parses, in its order, each once."""
+    """The findings in a template that parses, in its order, each once."""
     walk = _Walk(parse(_MAIN, text, FUNCTIONS.table, *delims))
     walk.body(walk.trees[_MAIN], data=True)
     for position, found in sorted(dict.fromkeys(walk.found), key=lambda each: each[0]):

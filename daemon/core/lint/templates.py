@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 def of_template(
     template: Template, path: str, user: ObjectRef, keys: Keys | None, given: Given
 ) -> Iterator[Finding]:
-    """What is wrong with the templates of `user`; `keys` are all that the data has, None if not known."""
+    """The mistakes in the templates of `user`; `keys` are all that the data has, None if not known."""
     metadata = template.metadata
     own = [
         (join(f"{path}.{field}", write([key])), text)

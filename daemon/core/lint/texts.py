@@ -35,7 +35,7 @@ def warning(path: str, message: str, hint: str, text_line: int = 0) -> Problem:
 def template(
     path: str, text: str, keys: Keys | None = None, delims: tuple[str, str] = ("{{", "}}")
 ) -> Iterator[Problem]:
-    """What is wrong with a template; `keys` are all that its data has, None if that is not known."""
+    """The mistakes in a template; `keys` are all that its data has, None if that is not known."""
     if delims[0] not in text:
         return
     # The engine takes 50 ms to import.
@@ -63,7 +63,7 @@ def template(
 
 
 def regexp(path: str, source: str) -> Iterator[Problem]:
-    """What is wrong with a regular expression."""
+    """The mistake in a regular expression."""
     from syncret.providers.kit.golang import regexp as goregexp  # imports RE2
 
     try:
@@ -73,7 +73,7 @@ def regexp(path: str, source: str) -> Iterator[Problem]:
 
 
 def jsonpath(path: str, source: str) -> Iterator[Problem]:
-    """What is wrong with a JSONPath."""
+    """The mistake in a JSONPath."""
     from syncret.providers.kit.golang import jsonpath as gojsonpath  # few manifests have one
 
     try:
@@ -83,7 +83,7 @@ def jsonpath(path: str, source: str) -> Iterator[Problem]:
 
 
 def gjson(path: str, source: str) -> Iterator[Problem]:
-    """What is wrong with a gjson path: it would find nothing, whatever the value."""
+    """The mistake in a gjson path that would find nothing, whatever the value."""
     if source.isalnum():
         return
     from syncret.providers.kit.golang.gjson.faults import fault  # most properties are plain names
@@ -94,7 +94,7 @@ def gjson(path: str, source: str) -> Iterator[Problem]:
 
 
 def schedule(path: str, text: str) -> Iterator[Problem]:
-    """What is wrong with the schedule of a window: it would never open."""
+    """The mistake in the schedule of a window, which would never open."""
     try:
         sync_windows.parse(text)
     except sync_windows.CronError as error:
@@ -102,7 +102,7 @@ def schedule(path: str, text: str) -> Iterator[Problem]:
 
 
 def refused(path: str, error: SyncError) -> Problem:
-    """What a run would refuse with this error."""
+    """The warning for an error that a run would have."""
     return warning(path, error.message, error.hint)
 
 

@@ -1,4 +1,4 @@
-"""What the plans of all kinds consist of: writes to the home, a verdict on the object, a report."""
+"""The parts of the plans of all kinds: writes to the home, a verdict on the object, a report."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -13,7 +13,7 @@ from syncret.providers.errors import Malformed, OverBudget, shortened
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What the operator decides for all resources."""
+    """Options of the operator for all resources."""
 
     controller_class: str = "default"
     allow_generic_targets: bool = False
@@ -21,7 +21,7 @@ class Options(Struct, frozen=True, kw_only=True):
     cluster_stores: bool = True
     """Whether an ExternalSecret that names a ClusterSecretStore is ours."""
     generator_states: bool = True
-    """Whether what generators create is recorded, and cleaned up."""
+    """Whether generator states are recorded, and cleaned up."""
     finalizer_always: bool = True
     """Whether ExternalSecrets get the finalizer even if nothing has to be done at their deletion."""
     store_interval: float = 300.0
@@ -55,20 +55,20 @@ class Event(NamedTuple):
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What a run finds about its object: its Ready condition, and the error that it has now."""
+    """The result of a run for its object: the Ready condition, and the current error."""
 
     ok: bool = True
     reason: str = ""
-    """Of the condition; without one the condition stays as it is."""
+    """The reason of the condition; without one the condition is unchanged."""
     message: str = ""
     error: Exception | None = None
     """None clears the last error. A Refusal waits for a change, any other error is retried with backoff."""
     bound: str = ""
-    """What `status.binding` of an ExternalSecret names from now on; empty: as before."""
+    """The new name in `status.binding` of an ExternalSecret; empty: unchanged."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
-    """One write, decided on the version in `before`; if another one stands, all is decided again."""
+    """One write, decided on the version in `before`; if the object has changed, all is decided again."""
 
     verb: Verb
     ref: ObjectRef
@@ -82,11 +82,11 @@ class Action(Struct, frozen=True, kw_only=True):
     refused: Verdict | None = None
     """The verdict if the home refuses the write; its error is the home's."""
     then: str = ""
-    """What is done after the write, in words: the steps of a Delivery."""
+    """The steps after the write, as text, for a Delivery."""
 
 
 class LastError(NamedTuple):
-    """The last thing that went wrong with an object, and when; keys and places, never values."""
+    """The last error of an object, and its time; it contains keys and places, never values."""
 
     at: float
     message: str
@@ -103,7 +103,7 @@ class LastError(NamedTuple):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What is published at the end of a run."""
+    """The report that is published at the end of a run."""
 
     status: Mapping[str, Any] | None = None
     """The whole status; None where nothing in it differs."""
@@ -121,13 +121,13 @@ def last_error(error: Exception, at: float) -> LastError:
     """The error as `status`, `explain` and `sync` show it."""
     message = error.detail if isinstance(error, Refusal) else str(error)
     field, line = "", 0
-    if isinstance(error, Malformed | OverBudget):  # what else fails is not the manifest's fault
+    if isinstance(error, Malformed | OverBudget):  # other errors are not the manifest's fault
         field, line = error.field or error.place, error.text_line
     return LastError(at, message, getattr(error, "hint", ""), field if field.startswith("spec") else "", line)
 
 
 def condition_message(verdict: Verdict) -> str:
-    """The operator's words, and after them the reason: which key, which line of a template, who owns it."""
+    """The operator's message, then the reason: which key, which line of a template, who owns it."""
     error = verdict.error
     if error is None:
         return verdict.message
@@ -141,7 +141,7 @@ def condition_message(verdict: Verdict) -> str:
 
 
 def _entry(error: Exception) -> str:
-    """The path of the entry that asks for too much: what to change, where the reason names none."""
+    """The path of the entry that costs too much, for a reason that names none."""
     return shortened(error.field or error.place) if isinstance(error, OverBudget) else ""
 
 
@@ -156,10 +156,10 @@ _BOOKKEEPING: Final = (*_SET_BY_THE_HOME, "finalizers")
 
 
 def is_carried_out(action: Action, found: Document | None) -> bool:
-    """Whether a write that got no answer was done, judged by the object that was read afterwards.
+    """Whether a write that got no answer was done, by the object that was read afterwards.
 
-    The home may have filled in fields that the action leaves open; where it changed any other, the answer is
-    no, and what is decided again on the object as it is finds that little or nothing is left to do.
+    The home may have filled in fields that the action leaves open. If any other field differs, the answer is
+    no, and the next decision, on the object as it is now, finds what is left to do.
     """
     meant = action.document
     if meant is None:
@@ -190,7 +190,7 @@ class OutputChange(NamedTuple):
 
 
 def output_change(action: Action) -> OutputChange | None:
-    """What the write changes in an output; None for bookkeeping: finalizers, and records of generators."""
+    """The changes of a write in an output; None for finalizers and records of generators."""
     before, after = action.before or {}, action.document or {}
     if role_of(action.ref[:2]) == "record" or action.verb is Verb.SET_FINALIZERS:
         return None

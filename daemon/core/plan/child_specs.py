@@ -1,7 +1,6 @@
-"""Whether two specs of a child say the same: another operator writes durations and empty fields its own way.
+"""Whether two specs of a child mean the same: another operator writes durations and empty fields its own way.
 
-Go writes `1h` as `1h0m0s` and leaves out what is empty. A child that is written anew for that would be
-synced anew, too.
+Go writes `1h` as `1h0m0s` and leaves out empty fields. An update for that alone would sync the child again.
 """
 
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The children of a cluster-wide resource, decided without any I/O: in which namespaces, and what each is."""
+"""The children of a cluster-wide resource, decided without any I/O: their namespaces and contents."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -73,23 +73,23 @@ PUSH: Final = FanOutKind(
 
 
 class AddFinalizer(Struct, frozen=True):
-    """It must not go before its children have been deleted."""
+    """The object gets our finalizer, so that its children are deleted before it is gone."""
 
 
 class CleanUp(Struct, frozen=True):
-    """It is being deleted: so are these, then its finalizer goes."""
+    """The object is being deleted: delete these children, then drop the finalizer."""
 
     children: tuple["Child", ...] = ()
 
 
 class Provision(Struct, frozen=True):
-    """There is to be a child in each of these namespaces, but for those that are being deleted."""
+    """Each of these namespaces gets a child, except those that are being deleted."""
 
     namespaces: tuple[str, ...]
 
 
 class Conclude(Struct, frozen=True):
-    """The namespaces cannot be determined, and what is there stays."""
+    """The namespaces cannot be determined; existing children stay."""
 
     error: SyncError
 
@@ -98,7 +98,7 @@ Step: TypeAlias = AddFinalizer | CleanUp | Provision | Conclude
 
 
 class Child(NamedTuple):
-    """What is to become of one object of that name."""
+    """One object of that name, to create, update or delete."""
 
     namespace: str
     name: str
@@ -108,7 +108,7 @@ class Child(NamedTuple):
 
 
 class ChildPlan(Struct, frozen=True):
-    """What is written for one child, or why it is not."""
+    """The write for one child, or why there is none."""
 
     actions: tuple[Action, ...] = ()
     reason: str = ""
@@ -192,10 +192,10 @@ def _namespaces_with_child(status: Document) -> list[str]:
 def decide(
     fan: FanOutKind, resource: Document, child: Child, observed: Document | None, namespace: Document | None
 ) -> ChildPlan:
-    """What is written, if anything. `namespace` is None where it is gone, or may not be marked.
+    """The write for a child, if any. `namespace` is None if it is gone, or may not be marked.
 
     A finalizer holds the namespace from before there is a child until it has been deleted; a namespace that
-    is being deleted is let go.
+    is being deleted is released.
     """
     is_leaving = bool(member(namespace or {}, "metadata").get("deletionTimestamp"))
     ref = ObjectRef(GROUP, fan.child, child.namespace, child.name)
@@ -268,9 +268,9 @@ def report(
     failure: Exception | None,
     now: float,
 ) -> Report:
-    """What is published: a status, or none, the namespaces that failed, and the error that a retry may mend.
+    """The report: a status or none, the namespaces that failed, and the error if a retry may help.
 
-    That another object has the name is no such error: its deletion requeues the resource.
+    It does not help if another object has the name: its deletion requeues the resource.
     """
     message = "; ".join(f"{namespace}: {reason}" for namespace, reason in sorted(failed.items()))
     interval = _interval(resource)
@@ -284,7 +284,7 @@ def report(
 
 
 def _interval(resource: Document) -> float:
-    """How often all is looked at without a change; a malformed one was warned of, and is none."""
+    """Seconds between runs without a change; 0 for a malformed interval, of which admission warns."""
     try:
         return parse_duration(member(resource, "spec").get("refreshTime") or "0s")
     except DurationError:

@@ -17,11 +17,11 @@ CREATED: Final = Verdict(reason="Created", message="GeneratorState created")
 
 
 class AddFinalizer(Struct, frozen=True):
-    """It must not go before what it records has been cleaned up."""
+    """The record gets our finalizer, so that what it records is cleaned up before it is gone."""
 
 
 class Sleep(Struct, frozen=True):
-    """It is in force until its deadline, or (None) until it gets one."""
+    """The record is in force until its deadline, or (None) until it gets one."""
 
     next_due: float | None
 
@@ -31,14 +31,14 @@ class Delete(Struct, frozen=True):
 
 
 class CleanUp(Struct, frozen=True):
-    """It is being deleted: have the generator clean up, then drop the finalizer."""
+    """The record is being deleted: have the generator clean up, then drop the finalizer."""
 
     generator: Document
     state: Document
 
 
 class Conclude(Struct, frozen=True):
-    """Nothing can or need be cleaned up: it goes, or the error keeps it."""
+    """Nothing can or need be cleaned up: the record is released, or kept by the error."""
 
     error: SyncError | None = None
 
@@ -64,7 +64,7 @@ def next_step(record: GeneratorState, now: float) -> Step:
 def report(
     record: GeneratorState, now: float, *, next_due: float | None = None, error: SyncError | None = None
 ) -> Report:
-    """What is published of a record that is in force, or whose clean-up failed."""
+    """The report of a record that is in force, or whose clean-up failed."""
     if error is None:
         return Report(status=_status(record, CREATED, now), next_due=next_due)
     message = f"could not cleanup generator state: {error}"

@@ -9,13 +9,13 @@ from syncret.daemon.core.plan.actions import Action, output_change
 from syncret.daemon.core.plan.actions import Verb as ActionVerb
 
 Verb: TypeAlias = Literal["create", "update", "delete", "finalizers", "status", "provider", "read"]
-"""`provider`: it would write to a secret manager, or draw a value there; `read`: it would read one."""
+"""`provider`: it would write to a secret manager, or generate a value there; `read`: it would read one."""
 
 OBJECTS: Final[Sequence[Verb]] = ("create", "update", "delete", "finalizers")
-"""What would leave another object behind than there is."""
+"""Writes that would change an object other than by its status."""
 
 _TIMES: Final = ("refreshTime", "lastTransitionTime")
-"""They move at each sync, whoever makes it."""
+"""Times, which each sync changes."""
 
 _METADATA: Final = ("labels", "annotations")
 
@@ -34,7 +34,7 @@ class HeldWrite(NamedTuple):
     ref: ObjectRef
     detail: str = ""
     turns: bool = False
-    """Of a status: whether the object would be ready where it is not, or the reverse."""
+    """For a status: whether it would change the object from ready to not ready, or the reverse."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.ref}{f': {self.detail}' if self.detail else ''}"
@@ -96,7 +96,7 @@ def _conditions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]
 
 
 def _without_times(status: Mapping[str, Any]) -> Document:
-    """What has no value counts as absent."""
+    """The status without times and without empty members."""
     kept = {
         name: value
         for name, value in status.items()

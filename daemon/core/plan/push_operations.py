@@ -1,4 +1,4 @@
-"""What is done at the stores of a PushSecret, and the account of what stands there: `syncedPushSecrets`."""
+"""The operations at the stores of a PushSecret, and the account of what was pushed: `syncedPushSecrets`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
@@ -24,7 +24,7 @@ class Removal(NamedTuple):
 
 
 class StoreOperations(Struct, frozen=True, kw_only=True):
-    """What is done at one store. Deletions begin once every store has what is pushed to it."""
+    """The operations at one store. Deletions begin once all pushes to all stores are done."""
 
     store: StoreName
     is_selected: bool = False
@@ -61,21 +61,21 @@ def _target(data: PushData) -> RemoteTarget:
 
 
 def push_error(done: Sequence[Done]) -> SyncError | None:
-    """What ended the pushes of the first store that failed."""
+    """The error that ended the pushes of the first store that failed."""
     return next((each.push_error for each in done if each.push_error is not None), None)
 
 
 def delete_error(done: Sequence[Done]) -> SyncError | None:
-    """What ended the deletions of the first store that failed."""
+    """The error that ended the deletions of the first store that failed."""
     return next((each.delete_error for each in done if each.delete_error is not None), None)
 
 
 def account_after(
     before: Account, operations: Sequence[StoreOperations], done: Sequence[Done]
 ) -> dict[str, dict[str, PushData]]:
-    """What stands at the stores after as many of the operations as were done.
+    """The account after as many of the operations as were done.
 
-    If all were done, this is what was pushed: with deletionPolicy None the rest is nobody's any more.
+    If all were done, it has what was pushed: with deletionPolicy None the account drops the rest.
     """
     pushed = {
         str(each.store): {push.entry.status_key: push.entry.as_data() for push in each.pushes[: count.pushed]}

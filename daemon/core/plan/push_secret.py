@@ -51,7 +51,7 @@ class SourceMissing(Malformed):
 
 
 class PushObserved(Struct, frozen=True, kw_only=True):
-    """What was read for a PushSecret, and why it could not be read."""
+    """The input of the decision on a PushSecret, and the errors of reading it."""
 
     sources: tuple[Source, ...] = ()
     source_error: SyncError | None = None
@@ -92,13 +92,13 @@ class SetFinalizers(Struct, frozen=True):
 
 
 class Sleep(Struct, frozen=True):
-    """Nothing is to be done until then, or (None) until something changes."""
+    """Nothing is to be done until that time, or (None) until a change."""
 
     next_due: float | None
 
 
 class Fetch(Struct, frozen=True):
-    """It is due: read the sources and the stores."""
+    """A push is due: read the sources and the stores."""
 
 
 Step: TypeAlias = SetFinalizers | Sleep | Fetch | PushPlan
@@ -106,7 +106,7 @@ Step: TypeAlias = SetFinalizers | Sleep | Fetch | PushPlan
 
 # -------------------------------------------------------------------------------------------- what to do next
 def next_step(resource: PushSecret, now: float, *, refresh_requested: bool) -> Step:
-    """What the object alone decides, before anything else is read."""
+    """The next step by the object alone, before anything else is read."""
     spec, metadata = resource.spec, resource.metadata
     deletes = spec.deletion_policy == "Delete"
     is_held = FINALIZER in metadata.finalizers
@@ -158,7 +158,7 @@ def needs(
 
 # ------------------------------------------------------------------------------------------------ what to do
 def decide(resource: PushSecret, observed: PushObserved, needed: PushNeeds, existing: Existing) -> PushPlan:
-    """What is done at each store. What is deleted is wanted by no source; if none was found, nothing is."""
+    """The operations at each store. Entries that no source wants are deleted; none if no source was found."""
     hindered = obstacle(resource, observed)
     if hindered is not None:
         return hindered
@@ -226,7 +226,7 @@ def _source_missing(resource: PushSecret, error: SourceMissing) -> PushPlan:
 def _without_existing(
     spec: PushSecretSpec, entries: StoreEntries, existing: Mapping[RemoteTarget, bool | SyncError] | None
 ) -> StoreEntries:
-    """With updatePolicy IfNotExists what exists stays as it is, be it by an earlier push of this run."""
+    """With updatePolicy IfNotExists existing entries are unchanged, also those that this run has pushed."""
     if existing is None:
         return entries
     pushes: list[Push] = []
@@ -258,7 +258,7 @@ def _synced_message(resource: PushSecret) -> str:
 
 # ------------------------------------------------------------------------------------------- what to report
 def report(resource: PushSecret, plan: PushPlan, done: Sequence[Done], now: float) -> Report:
-    """What is published after the run. The account in the status has all that stands at the stores."""
+    """The report of the run. The account in the status has all entries that are at the stores."""
     verdict, status = _verdict(plan, done), resource.status
     if plan.operations is not None:
         account = account_after(status.synced_push_secrets, plan.operations, done)

@@ -1,6 +1,6 @@
 """The condition Reachable of a store: whether it answers, beside ESO's verdict Ready.
 
-A store has it once it has not answered: what never was in an outage has the conditions that ESO gives it.
+A store gets it with its first outage: before that it has only the conditions that ESO gives it.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def put(found: Sequence[ConditionStatus], problem: str, now: float) -> tuple[Con
 def report_unreachable(
     store: SecretStore, error: Unavailable, now: float, *, next_due: float | None
 ) -> Report:
-    """What is published of a store that does not answer. Whether it is Ready stays as it is."""
+    """The report of a store that does not answer. Its condition Ready is unchanged."""
     problem = error.problem or "several calls in a row had no answer"
     message = f"the secret manager does not answer: {problem}"
     return Report(
@@ -68,7 +68,7 @@ def report_unreachable(
 
 
 def report_reachable(store: SecretStore, now: float, *, next_due: float | None) -> Report:
-    """What is published of a store that answers."""
+    """The report of a store that answers."""
     return Report(status=_status(store, "", now), next_due=next_due)
 
 

@@ -1,6 +1,6 @@
-"""Stores, decided without any I/O: who may use one, when it is held and probed, what is reported of that.
+"""Stores, decided without any I/O: who may use one, when it is held by a finalizer, and probed; the report.
 
-Whether a resource may use a generator is decided alike.
+Whether a resource may use a generator is decided here, too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,12 +40,12 @@ UNMAINTAINED: Final = "StoreUnmaintained"
 UNWARNED: Final = "external-secrets.io/ignore-maintenance-checks"
 """The annotation of a store whose users know about that."""
 _CONDITIONS_SECONDS: Final = 0.05
-"""Of work, for the conditions of a store: they are looked at on the event loop, for each of its users."""
+"""Work for the conditions of a store, which are evaluated on the event loop, for each of its users."""
 
 
 # --------------------------------------------------------------------------------------------- who may use it
 class PendingDependency(SyncError):
-    """What is asked for is being made or validated right now; once it is, its dependents are woken."""
+    """A dependency is being created or validated; its dependents are requeued after that."""
 
 
 class _Spec(Struct, frozen=True):
@@ -68,7 +68,7 @@ class GeneratorSummary(Struct, frozen=True):
 
 
 StoreLookup: TypeAlias = StoreSummary | SyncError | None
-"""A store; None where there is none; the error if it cannot be told."""
+"""A store; None if there is none; the error if that is not known."""
 
 GeneratorLookup: TypeAlias = GeneratorSummary | SyncError | None
 """A generator, likewise."""
@@ -91,7 +91,7 @@ def store_invalid(name: StoreName, place: str) -> Malformed:
 
 
 def belongs_to_another_controller(found: StoreLookup | GeneratorLookup, options: Options) -> bool:
-    """Whether it is there and of another controller class: who names it is then left alone."""
+    """Whether it exists and has another controller class: resources that name it are then ignored."""
     match found:
         case StoreSummary(spec=spec):
             return not options.handles(spec.controller)
@@ -110,10 +110,10 @@ def check_usable(
     options: Options,
     ready: bool,
 ) -> None:
-    """Whether a resource of that namespace, which has these labels, may use the store.
+    """Check that a resource of that namespace, which has these labels, may use the store.
 
-    With `ready` only a store that is known to work. Raises Malformed, Denied or PendingDependency with the
-    words of the External Secrets operator, or the error of the lookup.
+    With `ready` also that the store is known to work. Raises Malformed, Denied or PendingDependency with the
+    messages of the External Secrets Operator, or the error of the lookup.
     """
     if store is None:
         raise store_not_found(name, namespace)
@@ -175,18 +175,18 @@ class Probed(NamedTuple):
 
 
 class Probe(Struct, frozen=True):
-    """What the store answered: whether it is ready and what it can do, or the step that failed."""
+    """The result of a probe: whether the store is ready and what it can do, or the step that failed."""
 
     readiness: Readiness = "ready"
     capabilities: str = ""
     failed: str = ""
     error: SyncError | None = None
     is_maintained: bool = True
-    """Whether somebody maintains the provider upstream."""
+    """Whether the provider is maintained upstream."""
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """What is done now: set or drop the finalizer, then probe, or wait."""
+    """The next step: set or drop the finalizer, then probe, or wait."""
 
     is_held: bool | None = None
     """Whether the finalizer is to be there; None: as it is."""
@@ -204,7 +204,7 @@ def next_step(
     is_needed: bool,
     is_in_doubt: bool = False,
 ) -> Step:
-    """What is done now. `is_needed`: a PushSecret has, or may have, something to delete at this store.
+    """The next step. `is_needed`: a PushSecret has, or may have, something to delete at this store.
 
     `is_in_doubt`: it has refused a login since it was probed.
     """
@@ -258,7 +258,7 @@ def _selects(named: PushStoreRef, store: SecretStore) -> bool:
 
 
 def report(store: SecretStore, probe: Probe, now: float, *, next_due: float | None = None) -> Report:
-    """What is published of a probe."""
+    """The report of a probe."""
     verdict = _verdict(probe)
     condition = conditions.ready(
         ConditionStatus, status=verdict.ok, reason=verdict.reason, message=condition_message(verdict)
@@ -286,7 +286,7 @@ def _events(verdict: Verdict, *, is_news: bool, warns: bool) -> Iterator[Event]:
         yield failed_event(verdict.reason, verdict)
     elif is_news:
         if warns and verdict.reason == VALID:
-            yield Event(UNMAINTAINED, "nobody maintains the provider of this store upstream", warning=True)
+            yield Event(UNMAINTAINED, "the provider of this store is not maintained upstream", warning=True)
         yield Event(verdict.reason, verdict.message, warning=verdict.reason == UNKNOWN)
 
 

@@ -24,7 +24,7 @@ _LEAST_SPREAD: Final = 10
 
 
 class PeriodicSpec(msgspec.Struct, frozen=True, rename="camel"):
-    """What the spec of an object of any kind says of how often it is refreshed."""
+    """The refresh interval in the spec of an object of any kind."""
 
     refresh_interval: str | int | None = None
     refresh_policy: str | None = None
@@ -48,7 +48,7 @@ class Periodic(msgspec.Struct, frozen=True):
 
 
 def version_of(metadata: Metadata) -> str:
-    """What `status.syncedResourceVersion` records: it differs once spec, labels or annotations changed."""
+    """The value of `status.syncedResourceVersion`: it changes with spec, labels or annotations."""
     return f"{metadata.generation}-{metadata_hash(metadata.labels, metadata.annotations)}"
 
 

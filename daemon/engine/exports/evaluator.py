@@ -1,7 +1,7 @@
 """Expressions of many resources in few calls of worker processes.
 
-What waits while a call is under way goes into the next one. A resource that once took too much time or memory
-is evaluated alone from then on, beside the others: strangers' expressions hold up no one but themselves.
+Requests that come while a call is under way go into the next one. A resource that once took too much time or
+memory is evaluated alone from then on, beside the others: the costly expressions of one delay no other.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class Evaluator:
         await self._tasks.close(_CLOSING)
 
     async def check(self, texts: Sequence[Text]) -> list[Checked] | Failure:
-        """What is known of the expressions of one resource. Raises SyncError."""
+        """The types and hints of the expressions of one resource. Raises SyncError."""
         known = {each: self._known[each] for each in texts if each in self._known}
         unknown = [each for each in dict.fromkeys(texts) if each not in known]
         if unknown:
@@ -122,7 +122,7 @@ class _Batches(Generic[A, R]):
 
     async def _work_off(self) -> None:
         try:
-            await asyncio.sleep(0)  # what is asked in the same turn goes along
+            await asyncio.sleep(0)  # requests of the same turn go along
             while self._waiting:
                 await self._call(self._next())
         finally:
@@ -153,7 +153,7 @@ class _Batches(Generic[A, R]):
                 if not answer.done():
                     answer.set_exception(error)
             return
-        except BaseException:  # cancelled, or a bug: nobody waits for ever; raised again
+        except BaseException:  # cancelled, or a bug: callers must not wait for ever; raised again
             for _, answer in batch:
                 answer.cancel()
             raise

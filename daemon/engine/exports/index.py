@@ -46,6 +46,6 @@ class OutputIndex:
             self._outputs.setdefault(label, set()).add(ref)
 
     def of(self, resource: ObjectRef) -> list[ObjectRef]:
-        """What carries the label of this resource, in its namespace."""
+        """The objects with the label of this resource, in its namespace."""
         found = self._outputs.get(label_of(resource), ())
         return sorted(each for each in found if each.namespace == resource.namespace)

@@ -1,4 +1,4 @@
-"""What the exports of all resources share, made when the first resource is met: most daemons have none."""
+"""The shared parts of all exports, created with the first resource: most daemons have none."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ class Exports:
         add_listener(self._index, (SECRET.group_kind, CONFIG_MAP.group_kind))
 
     def reconciler(self, kind: GroupKind) -> ExportReconciler:
-        """That of one kind."""
+        """The reconciler of one kind."""
         return ExportReconciler(
             self._context,
             kind,

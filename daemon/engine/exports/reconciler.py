@@ -1,7 +1,7 @@
-"""The exports of one resource: needs, secrets, expressions, then the writes, then what is told of it.
+"""The exports of one resource: reads secrets, evaluates expressions, writes the objects, and reports.
 
-Resources are of kinds that others define, and their status is their operators': what becomes of the exports
-is told by events of the resource.
+Resources are of kinds that others define, and their status belongs to their operators: so the result of the
+exports is reported by events of the resource.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ class ExportReconciler:
         self.observer = observer
 
     def dependencies(self, stored: StoredObject) -> Iterable[Dependency]:
-        """Its outputs, its credentials, and the Secret that it says to have written."""
+        """Its outputs, its credentials, and the Secret that it claims to have written."""
         if not _has_exports(stored):
             return
         resource = stored.document
@@ -139,11 +139,11 @@ class _Run:
         request = self._context.memory.refresh_request(self._stored.ref)
         if error is None:
             self._context.memory.clear_refresh_request(self._stored.ref, request)
-        told = report(error, self._context.clock.now(), self._due)
-        return await publish(self._context, self._writes, self._stored, told)
+        result = report(error, self._context.clock.now(), self._due)
+        return await publish(self._context, self._writes, self._stored, result)
 
     async def _made(self, exports: Exports) -> Sequence[Made]:
-        """What is to be written. Raises SyncError."""
+        """The objects to write. Raises SyncError."""
         if not exports.entries and not exports.problems:
             return ()
         if not self._stored.ref.namespace:
@@ -249,7 +249,7 @@ class _Run:
 
 
 def _notes(hints: Sequence[str], apis: Sequence[str]) -> tuple[str, ...]:
-    """What `explain` says of the secrets."""
+    """The notes of `explain` about the secrets."""
     if not hints:
         return ("uses no secret",)
     called = f"called for them: {', '.join(apis)}" if apis else "no API was called for them"

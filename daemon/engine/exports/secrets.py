@@ -1,4 +1,4 @@
-"""What a resource's expressions get under `secret`: by calls to its vendor, or from the Secret that it wrote.
+"""Reads the secrets for a resource's expressions: by calls to its vendor, or from the Secret that it wrote.
 
 Nothing is kept: each run asks anew, and only for what the expressions use.
 """
@@ -127,7 +127,7 @@ async def _waited_for(lane: str, read: Awaitable[SecretMap]) -> SecretMap:
         try:
             return await read
         except Unavailable:
-            run = None  # nobody answered
+            run = None  # the wait ended without an answer
             raise
         finally:
             if run is not None:
@@ -139,7 +139,7 @@ def _kind(ref: ObjectRef) -> GroupKind:
 
 
 def _used(values: Mapping[str, str], names: frozenset[str] | None) -> dict[str, str]:
-    """What the hints ask for, and no more; an empty value is none."""
+    """The values that the hints name; empty ones are left out."""
     return {name: text for name, text in values.items() if text and (names is None or name in names)}
 
 

@@ -126,7 +126,7 @@ class DelayQueue:
         self._alarm = self._loop.call_at(when, self._ring) if when < inf else None
 
     def _ring(self) -> None:
-        """Hand over what is due, the earliest first; what a jump of the clock made due is due since then."""
+        """Hand over due items, the earliest first; those made due by a clock jump are due since then."""
         self._alarm = None
         now = self._clock.now()
         for _ in range(POP_AT_ONCE):

@@ -1,9 +1,8 @@
 """Gives out ready items fairly: urgent before periodic, lanes in turn, and bounded for each lane and for all.
 
-A lane is a store or a generator. So many runs may use one lane at once (`storeWorkers`), and so many all
-of them (`storeWaits`). Lanes that do not answer have a small common part of the latter for what they still
-start. What they had started before no longer counts: no number of them keeps a store that answers from its
-runs.
+A lane is a store or a generator. `storeWorkers` limits the runs that use one lane at once, and `storeWaits`
+those of all lanes. Lanes that do not answer share a small part of the latter for new runs. The runs that they
+had started before no longer count, so that stores that do not answer never block one that does.
 """
 
 from collections import Counter, OrderedDict
@@ -16,7 +15,7 @@ from syncret.config.meta import ObjectRef
 from syncret.config.resources.kinds import role_of
 
 PERIODIC_SHARE: Final = 16
-"""Where both wait, every sixteenth turn belongs to the periodic ones: slower, but never stopped."""
+"""If both kinds wait, every sixteenth turn is for a periodic item: they become slower, but never stop."""
 
 SILENT_PART: Final = 8
 """Lanes that do not answer share an eighth of all waits."""
@@ -25,7 +24,7 @@ NO_STORE: Final = ""
 """The lane of items that wait for no store."""
 
 Lanes: TypeAlias = tuple[str, ...]
-"""What an item may have to wait for; it counts in each of them, and queues in the first that has no room."""
+"""The stores that an item may wait for: it counts in each, and queues in the first that has no room."""
 
 Answering: TypeAlias = Literal["unknown", "yes", "no"]
 """Whether a store answers; unknown while none of those who wait for it has had the time to learn that."""
@@ -58,7 +57,7 @@ class _Lane:
 
 
 class _Place(NamedTuple):
-    """Where a ready item is."""
+    """The place of a ready item in the queue."""
 
     lane: _Lane
     level: int

@@ -1,4 +1,4 @@
-"""What happens while a run waits for a provider: another gets its worker, and the store is watched.
+"""Hands the worker of a run that waits for a provider to another run, and watches whether the store answers.
 
 A store that leaves a run without an answer for a second counts as silent.
 """
@@ -26,7 +26,7 @@ class Suspends(Protocol):
         ...
 
     async def resume(self, ref: ObjectRef, store: str, *, ends: bool = False) -> None:
-        """It waits no longer, and goes on once this returns; or it ends."""
+        """Note that the run waits no longer. It goes on once this returns, or ends."""
         ...
 
     def answered(self, store: str) -> None:
@@ -46,7 +46,7 @@ class CurrentRun(Struct, frozen=True):
     since: float
     asked_at: float = -inf
     answers: RunAnswers = field(default_factory=RunAnswers)
-    """What it holds of the answer memory, until it ends."""
+    """Its part of the answer memory, until it ends."""
 
 
 current_run: Final[ContextVar[CurrentRun | None]] = ContextVar("current_run", default=None)
@@ -54,9 +54,9 @@ current_run: Final[ContextVar[CurrentRun | None]] = ContextVar("current_run", de
 
 
 class waiting_for:  # noqa: N801  # used like a function: `async with waiting_for(store):`
-    """Within this block the run waits for a store: it has no worker, and takes one again before it goes on.
+    """Within this block the run waits for a store: it gives its worker back, and takes one again at the end.
 
-    A wait that ends within one turn of the loop is none.
+    A wait that ends within one turn of the loop does not count.
     """
 
     __slots__ = ("_begin", "_run", "_store", "_waits")
@@ -87,7 +87,7 @@ class waiting_for:  # noqa: N801  # used like a function: `async with waiting_fo
 
 
 class Workers:
-    """So many runs go on at once. One that comes back from a wait goes before one that is to be started."""
+    """Limits the runs that go on at once. One that returns from a wait goes before one that is to start."""
 
     def __init__(self, count: int) -> None:
         self._free = count
@@ -148,7 +148,7 @@ class _Store:
 
 
 class StoreWatch:
-    """What is known of the stores that runs wait for, or have waited for within the last second."""
+    """The state of the stores that runs wait for, or have waited for within the last second."""
 
     def __init__(self, on_change: Callable[[str, Answering], None]) -> None:
         self._on_change = on_change

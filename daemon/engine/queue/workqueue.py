@@ -1,13 +1,13 @@
-"""Decides which object is looked at next: only names travel, and the worker reads the newest state.
+"""The work queue: decides which object runs next. Only names travel, and the run reads the newest state.
 
 Ten events for one name are one run: it is *ready* once, or *running* and at most once *dirty*, which causes
 exactly one more run. It may also wait for a time (one entry of one heap): the earliest asked for counts, a
 later `add_at` never delays it, and a run answers for every time asked before the run began.
 
 New, changed and forced objects (urgent) pass ahead of periodic ones, though not always: a flood of changes
-must not stop the periodic ones. Lanes (one for each store) take turns. So many runs go on at once
-(`workers`); one that waits for a provider is none of them. So many may use one store, and so many all of
-them: a store that hangs holds up no other.
+must not stop the periodic ones. Lanes (one for each store) take turns. At most `workers` runs go on at once;
+one that waits for a provider does not count. The runs that use one store, and those that use any, are limited
+too: a store that hangs delays no other.
 """
 
 import asyncio
@@ -75,7 +75,7 @@ class KindStats(NamedTuple):
 
 
 class _Run:
-    """What is known of a name that is being run: what it waits for, and what was asked meanwhile."""
+    """The state of a name that is running: the stores that it waits for, and requests that came meanwhile."""
 
     __slots__ = ("begin", "dirty", "has_worker", "lanes", "since", "urgent", "uses", "waits")
 
@@ -90,7 +90,7 @@ class _Run:
 
 
 LONG: Final = 5.0
-"""Seconds after which a run is worth a word."""
+"""Seconds after which a run counts as long, and its age is reported."""
 
 
 class WorkQueue:
@@ -118,7 +118,7 @@ class WorkQueue:
     def add(
         self, ref: ObjectRef, *, urgent: bool = False, lanes: Lanes = (), since: float | None = None
     ) -> None:
-        """Run it as soon as may be; if it is running, once more afterwards. It is due since then, or now."""
+        """Run it as soon as possible; if it is running, once more afterwards. It is due `since`, or now."""
         if since is None:
             since = self._loop.time()
         self._make_ready(ref, since, urgent=urgent, lanes=lanes or _NO_STORE)
@@ -128,7 +128,7 @@ class WorkQueue:
         self._timers.add(ref, due, lanes or _NO_STORE)
 
     def discard(self, ref: ObjectRef) -> None:
-        """Neither run it nor wait for its time. A run that has begun goes on, and causes no other."""
+        """Drop it from the queue. A run that has begun goes on, but is not repeated."""
         self._timers.discard(ref)
         if ref in self._running:
             self._running[ref].dirty = None

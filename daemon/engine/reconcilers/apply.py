@@ -1,4 +1,4 @@
-"""Carries out the actions of a plan, and publishes what a run reports."""
+"""Carries out the actions of a plan, and publishes the report of a run."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -41,9 +41,10 @@ async def add_finalizer(
 
 
 async def drop_finalizer(writes: Writes, stored: StoredObject, finalizer: str) -> StoredObject:
-    """The object without the finalizer; the last one of a deleted object lets it go.
+    """Remove the finalizer; a deleted object is gone with its last one. Returns the new version.
 
-    If there is a newer version, that one loses it: what has been cleaned up is not cleaned up again.
+    If the object has changed since, the finalizer is removed from the newer version: nothing is cleaned up
+    twice.
     """
     newest = stored
     for _ in range(MAX_FINALIZER_TRIES):
@@ -146,7 +147,7 @@ async def _located(context: ReconcilerContext, ref: ObjectRef, error: LastError)
 
 
 async def publish(context: ReconcilerContext, writes: Writes, seen: StoredObject, report: Report) -> Outcome:
-    """Publish what a run came to for this version of its object.
+    """Publish the result of a run for this version of its object.
 
     The status comes last: if it can only be written later, everything else has been published already.
     Raises Conflict where the object has another spec by now.

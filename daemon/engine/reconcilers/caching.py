@@ -1,4 +1,4 @@
-"""What a run of an ExternalSecret keeps in the offline cache, and takes from it in an outage."""
+"""The use of the offline cache by a run of an ExternalSecret: keeps values, and takes them in an outage."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -26,16 +26,16 @@ ANNOTATION: Final = "syncret.dev/cache"
 NEVER: Final = "never"
 
 
-class Judged(NamedTuple):
+class ResolvedAnswers(NamedTuple):
     """The answers of a run, some of them from the cache."""
 
     answers: Mapping[Need, Answer]
     error: SyncError | None = None
-    """Why some are from the cache; None: none is."""
+    """The error of a store that did not answer, if some are from the cache; None if none is."""
     confirmed_at: float = 0.0
-    """When the oldest of these was right."""
+    """When a store last confirmed the oldest of these."""
     is_refused: bool = False
-    """Whether a store refused a value, or has it no longer."""
+    """Whether a store refused to give a value, or no longer has it."""
 
 
 class Caching:
@@ -53,7 +53,7 @@ class Caching:
 
     @property
     def is_due(self) -> bool:
-        """Whether the target was put back at the start, and is to be confirmed as soon as can be."""
+        """Whether the target was put back at the start, and is to be confirmed as soon as possible."""
         return self._interval > 0 and self.is_restored
 
     @property
@@ -62,8 +62,8 @@ class Caching:
         return self._target in self._cache.restored
 
     # ---------------------------------------------------------------------------------------------- answers
-    def judge(self, answers: Mapping[Need, Answer], failed: Mapping[Need, SyncError]) -> Judged:
-        """Keep what stores gave, drop what they refused, and fill in for those that do not answer."""
+    def resolve(self, answers: Mapping[Need, Answer], failed: Mapping[Need, SyncError]) -> ResolvedAnswers:
+        """Keep the answers of stores, drop what they refused, and use the cache where they do not answer."""
         self._note_refused(failed)
         found = dict(answers)
         refused = any(isinstance(error, Denied) for error in failed.values())
@@ -80,17 +80,17 @@ class Caching:
                 found[need] = _unpacked(kept.content)
                 since.append(kept.confirmed_at)
                 problem = problem or bare(answer)
-        return Judged(found, problem, min(since, default=0.0), refused)
+        return ResolvedAnswers(found, problem, min(since, default=0.0), refused)
 
     def _note_refused(self, failed: Mapping[Need, SyncError]) -> None:
-        """A store that is not ready may have refused the login: its check met that first."""
+        """Note the logins that were refused: the check of a store fails before anything is read from it."""
         for need in failed:
             store = None if isinstance(need, Generate) else self._store(need.store)
             if store is not None and self._context.sessions.is_in_doubt(store.store):
                 self._cache.store_refused(store)
 
     def _noted(self, store: StoreId, named: str, answer: Answer) -> bool:
-        """Keep what a store said of a need; whether it refused the value, or has it no longer."""
+        """Keep the answer of a store; returns whether it refused the value, or no longer has it."""
         cache = self._cache
         if isinstance(answer, Denied) and self._context.sessions.is_in_doubt(store.store):
             cache.store_refused(store)
@@ -109,12 +109,12 @@ class Caching:
     # --------------------------------------------------------------------------------------------- outputs
     @property
     def is_known(self) -> bool:
-        """Whether the target is kept as it is now, or must not be."""
+        """Whether the cache holds the target as it is now, or must not hold it."""
         digest = self._digest()
         return not digest or self._cache.has_output(self._target, digest)
 
     async def keep(self, confirmed_at: float) -> None:
-        """Keep the target, whose values were right then; what is kept already is confirmed."""
+        """Keep the target, whose values were confirmed then; one that is kept already is confirmed."""
         cache, target, digest = self._cache, self._target, self._digest()
         if not digest or not self._may_be_kept():
             cache.forget_output(target)
@@ -127,13 +127,13 @@ class Caching:
         cache.confirm_output(target, confirmed_at, self._interval)
 
     def _digest(self) -> str:
-        """The digest of what the target holds, as it is known without a look at its files."""
+        """The digest of the target's content, from the inventory: no file is read."""
         stored = self._context.inventory.get(self._target)
         return "" if stored is None else _digest_of(stored.document)
 
-    def lapse(self, judged: Judged) -> None:
-        """The target could not be confirmed now."""
-        if judged.is_refused:
+    def mark_unconfirmed(self, resolved: ResolvedAnswers) -> None:
+        """Note that the target could not be confirmed now."""
+        if resolved.is_refused:
             self._cache.forget_output(self._target)
             return
         if self._cache.age(self._target) is not None:
@@ -141,21 +141,21 @@ class Caching:
 
     @property
     def is_too_old(self) -> bool:
-        """Whether the target is older than values may be that cannot be confirmed."""
+        """Whether the target has been unconfirmed for longer than the settings allow."""
         age, limit = self._cache.age(self._target), self._cache.no_stale_after
         return age is not None and 0 < limit < age
 
     def target_age(self) -> float:
-        """Seconds since the values of the target were right; 0 of what has no age."""
+        """Seconds since the values of the target were confirmed; 0 if that is not known."""
         return self._cache.age(self._target) or 0.0
 
     def expires_in(self) -> float | None:
-        """Seconds until it is; None: never."""
+        """Seconds until the target is too old; None: never."""
         age, limit = self._cache.age(self._target), self._cache.no_stale_after
         return None if age is None or not limit else max(0.0, limit - age)
 
     def age(self, confirmed_at: float) -> float:
-        """Seconds since values were right."""
+        """Seconds since values were confirmed."""
         return max(0.0, self._cache.now() - confirmed_at)
 
     def now(self) -> float:
@@ -168,7 +168,11 @@ class Caching:
 
     # -------------------------------------------------------------------------------------------- what may be
     def _may_be_kept(self) -> bool:
-        """Not what a manifest gives, is pushed, is told not to be, or may end with our own login."""
+        """Whether the target may be cached.
+
+        False for a manifest target, one that is pushed, one with the annotation, and values whose lifetime
+        depends on a login of ours.
+        """
         context, spec = self._context, self._resource.spec
         if spec.target.manifest is not None or spec.target.creation_policy == "None":
             return False

@@ -1,4 +1,4 @@
-"""What every reconciler works with: the engine's parts, and what is kept in memory about objects."""
+"""The context of all reconcilers: the engine's parts, and what is kept in memory about objects."""
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -42,7 +42,7 @@ class NullEventRecorder:
 
 
 class EventRecorderGroup:
-    """Tells several recorders, in their order."""
+    """Calls several recorders, in their order."""
 
     def __init__(self, *recorders: EventRecorder) -> None:
         self._recorders = recorders
@@ -55,7 +55,7 @@ class EventRecorderGroup:
 class HomeEventRecorder:
     """Hands events to the home, with the newest version of their objects.
 
-    Of an object that is gone nobody asks, and in a namespace that is going away nothing can be created.
+    Events of objects that are gone, or in a namespace that is being deleted, are dropped.
     """
 
     def __init__(self, home: Home, inventory: Inventory) -> None:
@@ -179,7 +179,7 @@ def _stores_of(push: StoredObject) -> Iterator[ObjectRef]:
     try:
         head = push.as_type(_PushHead)
     except msgspec.ValidationError:
-        return  # its own run says what is wrong with it
+        return  # its own run reports what is wrong with it
     if head.spec.deletion_policy != "Delete":
         return
     for named in head.spec.secret_store_refs:
@@ -211,7 +211,7 @@ class StoreSummaries:
 
 
 class ObjectMemory:
-    """What is known about objects beyond their status; a restart loses it, the next refresh restores it."""
+    """Facts about objects beyond their status; a restart loses them, the next refresh restores them."""
 
     def __init__(self) -> None:
         self._origins: dict[ObjectRef, Mapping[str, str]] = {}
@@ -243,11 +243,11 @@ class ObjectMemory:
         return self._origins.get(ref, {})
 
     def note(self, ref: ObjectRef, notes: tuple[str, ...]) -> None:
-        """Keep what a run found out that `explain` is to tell; no values."""
+        """Keep notes of a run for `explain`; no values."""
         self._notes[ref] = notes
 
     def notes(self, ref: ObjectRef) -> tuple[str, ...]:
-        """What the last run found out."""
+        """The notes of the last run."""
         return self._notes.get(ref, ())
 
     def failure(self, ref: ObjectRef) -> LastError | None:
@@ -314,7 +314,7 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     refresh: Callable[[ObjectRef], object]
     """Runs an object on behalf of an operator."""
     is_live: Callable[[ObjectRef], object] = ignore_object
-    """Tells that what a Delivery delivers can be read now."""
+    """Called when the files of a Delivery can be read."""
     templates: Templates
     applied: Callable[[ObjectRef, Action], object] = ignore_action
     """Called for each write that changed something, with the object of the run."""
@@ -325,7 +325,7 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     push_index: PushIndex = field(default_factory=PushIndex)
     settled: SettledTargets = field(default_factory=SettledTargets)
     cache: "OfflineCache | None" = None
-    """What was delivered and read, for a time without stores; None: there is no cache."""
+    """The offline cache; None: there is none."""
 
     def handles(self, controller: str | None) -> bool:
         """Whether a store or generator of that class is this daemon's."""
@@ -334,7 +334,7 @@ class ReconcilerContext(Struct, frozen=True, kw_only=True):
     def manifest_place(self, ref: ObjectRef) -> str | None:
         """File and line of the manifest of an object; None if no file defines it.
 
-        Of one that fails because of a field, such as a template, it is the line of that.
+        If the object fails because of a field, such as a template, it is the line of the field.
         """
         place, failure = self.home.manifest_of(ref), self.memory.failure(ref)
         if place is not None and failure is not None:

@@ -58,7 +58,7 @@ from syncret.providers.errors import SyncError, Unavailable, bare
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # few hosts have a cache
-    from syncret.daemon.engine.reconcilers.caching import Caching, Judged
+    from syncret.daemon.engine.reconcilers.caching import Caching, ResolvedAnswers
 
 MOST_DECISIONS: Final = 6
 """How often one run decides on the values that it fetched, while others keep changing the target."""
@@ -130,8 +130,8 @@ class _Run:
         self._caching = _caching_of(context, self._resource, self.target)
 
     async def reconcile(self) -> Outcome:
-        """Do one step after the other, until one says how the run ends."""
-        self._tell_restored()
+        """Do one step after the other, until one ends the run."""
+        self._report_restored()
         observed, step = await self._prepared()
         match step:
             case CleanUp(actions=actions):
@@ -154,7 +154,7 @@ class _Run:
                 return self._nothing_to_do()
 
     def _refresh_stores(self, step: Fetch) -> None:
-        """Look at the stores that cannot be used, if this object was asked for: they may work again."""
+        """Requeue stores that cannot be used, if an operator asked for this object: they may work again."""
         run = current_run.get()
         if run is None or run.asked_at == -inf:
             return
@@ -163,12 +163,12 @@ class _Run:
                 self._context.refresh(store_ref(*need.store, self._stored.ref.namespace))
 
     def _nothing_to_do(self) -> Outcome:
-        """It is not synced any more; the error that it had before is no longer of interest."""
+        """Clear the error of an object that is not synced any more."""
         self._context.memory.succeeded(self._stored.ref)
         return Outcome()
 
     async def _prepared(self) -> tuple[Observed, CleanUp | Conclude | Fetch | Ignore | Sleep | Wait]:
-        """What is known once all preparations are made, and the step that follows."""
+        """Make all preparations. Returns the input of the decision, and the step that follows."""
         observed, now = await self._observe(), self._context.clock.now()
         while True:
             step = next_step(self._resource, observed, now, self._context.options)
@@ -212,7 +212,7 @@ class _Run:
         )
 
     def _is_settled(self) -> bool:
-        """Whether nobody has written the target since an earlier run found it in order."""
+        """Whether the target is unchanged since an earlier run found it in order."""
         context, ref = self._context, self._stored.ref
         version, held = context.settled.version(ref), context.inventory.get(self.target)
         if not version or held is None or held.resource_version != version or self._former():
@@ -252,21 +252,21 @@ class _Run:
         work, namespace = self._work, self._stored.ref.namespace
         async with GeneratorTransaction(self._context, self._writes, self._resource, work) as generated:
             answers = await fetch(self._context, step.needs, namespace, generated, work)
-            judged = None
+            resolved = None
             if self._caching is not None:
-                judged = self._caching.judge(answers, step.failed)
-                answers = judged.answers
+                resolved = self._caching.resolve(answers, step.failed)
+                answers = resolved.answers
             plan, refused = await self._carry_out(observed, {**step.failed, **answers}, generated)
-            if self._caching is not None and judged is not None:
-                outcome = await self._publish_cached(self._caching, judged, plan, refused)
+            if self._caching is not None and resolved is not None:
+                outcome = await self._publish_cached(self._caching, resolved, plan, refused)
             else:
                 outcome = await self._publish(plan, refused)
             if generated.in_use:
                 await generated.commit()
             return outcome
 
-    def _tell_restored(self) -> None:
-        """Tell once that the target was put back at the start."""
+    def _report_restored(self) -> None:
+        """Record an event, once, that the target was put back at the start."""
         ref, memory = self._stored.ref, self._context.memory
         if self._caching is None or not self._caching.is_restored or memory.had_first_run(ref):
             return
@@ -274,22 +274,22 @@ class _Run:
         self._context.events.event(ref, warning=False, reason="RestoredFromCache", message=text)
 
     async def _publish_cached(
-        self, caching: "Caching", judged: "Judged", plan: Plan, refused: RefusedAction | None
+        self, caching: "Caching", resolved: "ResolvedAnswers", plan: Plan, refused: RefusedAction | None
     ) -> Outcome:
-        """Publish, and keep what is right for a time without stores; take back what is too old."""
-        is_right = plan.verdict.ok and refused is None and not judged.is_refused
-        if is_right and judged.error is not None:
-            plan = from_cache(plan, caching.age(judged.confirmed_at), judged.error)
-        if not is_right and not judged.is_refused and caching.is_too_old:
+        """Publish; keep values that were confirmed in the cache, and withdraw a target that is too old."""
+        is_right = plan.verdict.ok and refused is None and not resolved.is_refused
+        if is_right and resolved.error is not None:
+            plan = from_cache(plan, caching.age(resolved.confirmed_at), resolved.error)
+        if not is_right and not resolved.is_refused and caching.is_too_old:
             observed = await self._read_target(Observed())
             actions = withdrawal(self._resource, observed)
             await carry_out(self._context, self._writes, self._stored.ref, actions)
             caching.withdraw()
         outcome = await self._publish(plan, refused)
         if is_right:
-            await caching.keep(judged.confirmed_at if judged.error else caching.now())
-        if judged.error is not None or not is_right:
-            caching.lapse(judged)
+            await caching.keep(resolved.confirmed_at if resolved.error else caching.now())
+        if resolved.error is not None or not is_right:
+            caching.mark_unconfirmed(resolved)
         expires_in = caching.expires_in() if outcome.failure is not None else None
         if expires_in is None:
             return outcome
@@ -297,7 +297,7 @@ class _Run:
         return replace(outcome, next_due=due if outcome.next_due is None else min(due, outcome.next_due))
 
     async def _keep_unless_known(self) -> None:
-        """Keep the target of an earlier life, of a time without a cache."""
+        """Keep a target that an earlier run of the daemon wrote without a cache."""
         confirmed_at = seconds(self._resource.status.refresh_time or "")
         if self._caching is not None and confirmed_at is not None and not self._caching.is_known:
             await self._caching.keep(confirmed_at)
@@ -307,7 +307,7 @@ class _Run:
     ) -> tuple[Plan, RefusedAction | None]:
         """Decide and write; if another writer comes between, decide again on the same values.
 
-        A target that is settled is looked at only if something else is wanted of it now.
+        A settled target is read only if the plan differs from the one that it was settled with.
         """
         if not observed.target_was_read:
             anew = await self._decide(observed, fetched)
@@ -334,7 +334,7 @@ class _Run:
                 return plan, refused
 
     async def _settle(self, observed: Observed, plan: Plan, fetched: Mapping[Need, Answer]) -> None:
-        """Remember that the target, which was read, is in order, if so."""
+        """Remember the target as settled, if it was read and is in order."""
         context, target = self._context, observed.target
         if (
             target is None
@@ -364,7 +364,7 @@ class _Run:
             render = None if template is None else Rendering(rendered.render, sources, namespace, work)
             return decide(resource, observed, fetched, work, render=render, transform=rendered.transform)
 
-        try:  # each time with what fetching has left: it is not the object's fault that others write, too
+        try:  # each attempt has the budget that fetching has left: conflicts are not the object's fault
             return await self._work.again().run(decided, templates.time_limit)
         except SyncError as error:
             return not_decided(resource, observed, bare(error))

@@ -52,7 +52,7 @@ class FanOutReconciler:
 
 
 class _Run:
-    """One run of one version of a resource. What a namespace or a child refuses stops no other."""
+    """One run of one version of a resource. An error in one namespace does not stop the others."""
 
     def __init__(
         self, context: ReconcilerContext, fan: FanOutKind, writes: Writes, stored: StoredObject
@@ -122,7 +122,7 @@ class _Run:
             raise self._conflict
 
     async def _bring(self, child: Child) -> None:
-        """Decide on what the inventory has; what is to be written is decided on what is there now."""
+        """Decide on the inventory's version; if a write is needed, decide again on the object read live."""
         ref = ObjectRef(GROUP, self._fan.child, child.namespace, child.name)
         namespace = NAMESPACE.ref("", child.namespace)
         marks = bool(self._fan.namespace_finalizer) and self._writes.may_mark(namespace)

@@ -53,7 +53,7 @@ async def fetch(
 
 
 async def _together(calls: Sequence[Coroutine[Any, Any, Answers]]) -> list[Answers]:
-    """The answers of each call. A bug in one cancels the others: nobody would take their answers."""
+    """The answers of each call. A bug in one cancels the others, whose answers would not be used."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(call, name="ask") for call in calls]

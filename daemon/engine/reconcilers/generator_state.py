@@ -44,7 +44,7 @@ class GeneratorStateReconciler:
                 yield Dependency(generator, On.EXISTENCE | On.SPEC)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
-        """Wait for the deadline, then delete; once deleted, clean up and let go."""
+        """Wait for the deadline, then delete; once deleted, clean up and drop the finalizer."""
         stored = self._context.inventory.get(ref)
         if stored is None:
             self._context.memory.forget(ref)

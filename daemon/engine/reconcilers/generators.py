@@ -1,4 +1,4 @@
-"""Makes values with generators, and records what they made elsewhere, so that it is cleaned up for sure."""
+"""Generates values, and records what generators created in other systems, so that it is cleaned up."""
 
 import secrets
 from contextlib import suppress
@@ -165,11 +165,11 @@ def _origin(context: ReconcilerContext, generator: ObjectRef) -> ObjectRef:
 MAX_DELETE_TRIES: Final = 5
 
 _ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
-"""As an API server makes up names: no vowels, so that no word comes of it."""
+"""As in names that an API server generates: no vowels, so that they form no words."""
 
 
 class GeneratorTransaction:
-    """What one run of a resource generates: given back at the end of the block unless it is in use.
+    """The values that one run of a resource generates: cleaned up at the end of the block unless in use.
 
     A record exists as soon as the generator has answered: after a crash the next run finds it, and cleans it
     up like any other once it has generated anew.
@@ -177,7 +177,7 @@ class GeneratorTransaction:
 
     def __init__(self, context: ReconcilerContext, writes: Writes, owner: Resource, work: SyncWork) -> None:
         self.in_use = False
-        """Whether the values are, or may be, where somebody reads them."""
+        """Whether the values are, or may be, stored where they are read."""
         self._context = context
         self._writes = writes
         self._owner = owner
@@ -242,7 +242,7 @@ class GeneratorTransaction:
             await self._writes.update(document)
 
     async def _record(self, place: str, made: GeneratedValues, state: Document) -> ObjectRef:
-        """Record what was made; what cannot be recorded is cleaned up at once, before it is forgotten."""
+        """Record what was created; if that fails, clean it up at once."""
         suffix = "".join(secrets.choice(_ALPHABET) for _ in range(5))
         document = generator_states.state_document(self._owner, place, made.resource, state, suffix=suffix)
         try:
@@ -255,7 +255,7 @@ class GeneratorTransaction:
         try:
             stored = await self._writes.create(document)
         except OutcomeUnknown:
-            found = await self._writes.get(ref_of(document))  # nobody else makes up this name
+            found = await self._writes.get(ref_of(document))  # the name is random: no other writer uses it
             if found is None:
                 raise
             return found.ref

@@ -79,7 +79,7 @@ class PushSecretReconciler:
             yield Dependency(generator_ref(generator.kind, generator.name, namespace), OBJECT)
 
     async def reconcile(self, ref: ObjectRef, writes: Writes) -> Outcome:
-        """Push what is due, delete what is no longer wanted, report what stands where."""
+        """Push what is due, delete what is no longer wanted, report what is at which store."""
         stored = self._context.inventory.get(ref)
         if stored is None:
             self._context.memory.forget(ref)
@@ -95,7 +95,7 @@ class PushSecretReconciler:
         return await run.do(step)
 
     async def _report_account(self, stored: StoredObject, writes: Writes) -> StoredObject:
-        """Report what stands at the stores, if an earlier run could not because the spec had been changed."""
+        """Report what was pushed, if an earlier run could not because the spec had been changed."""
         unreported = self._unreported.get(stored.ref)
         if unreported is None:
             return stored
@@ -126,7 +126,7 @@ class _Run:
         self._pusher = Pusher(context, writes, self._resource, self._work)
 
     def next_step(self) -> Step:
-        """What the object alone decides."""
+        """The next step by the object alone."""
         return next_step(self._resource, self._context.clock.now(), refresh_requested=self._request > 0)
 
     async def do(self, step: Step) -> Outcome:
@@ -206,7 +206,7 @@ class _Run:
             return PushNeeds(unrendered=error)
 
     async def _publish(self, plan: PushPlan, done: Sequence[Done]) -> Outcome:
-        """Publish the result; once a PushSecret that is being deleted has left nothing, let it go."""
+        """Publish the result; drop the finalizer of a deleted PushSecret once all its entries are deleted."""
         published = report(self._resource, plan, done, self._context.clock.now())
         if published.failure is None:
             self._context.memory.clear_refresh_request(self._stored.ref, self._request)

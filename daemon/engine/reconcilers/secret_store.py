@@ -73,7 +73,7 @@ class SecretStoreReconciler:
     async def _report_reachability(
         self, stored: StoredObject, store: SecretStore, writes: Writes, due: float
     ) -> Outcome:
-        """Report whether the store answers, which its calls tell between two probes; in doubt, ask it."""
+        """Report whether the store answers: its calls show it between two probes; in doubt, probe it."""
         context, now = self._context, self._context.clock.now()
         answers, error = context.sessions.reachability(stored.ref)
         if answers == "unknown" and (error is not None or is_unreachable(store.status.conditions)):
@@ -87,7 +87,7 @@ class SecretStoreReconciler:
         return await publish(context, writes, stored, report)
 
     async def _unanswered(self, stored: StoredObject) -> Unavailable | None:
-        """The error of a probe that the server of the store does not answer."""
+        """Probe the store. Returns the error if its server does not answer."""
         session = self._context.sessions.session(stored, stored.ref.namespace)
         try:
             await session.probe()
@@ -102,7 +102,7 @@ class SecretStoreReconciler:
         return any(is_needed_by(push.as_type(PushSecret), store) for push in candidates if push is not None)
 
     async def _probe(self, stored: StoredObject, store: SecretStore, writes: Writes) -> Outcome:
-        """Ask the store, and remember when to ask again before anything is written: that may fail."""
+        """Probe the store, and note the next probe before anything is written: a write may fail."""
         writes.check_asks()
         session = self._context.sessions.session(stored, stored.ref.namespace)
         failed, due = "unable to create client", None
@@ -118,7 +118,7 @@ class SecretStoreReconciler:
         if probe.error is None:
             probed = probed_now(store, now, self._context.options)
             due = probed.due
-            if not writes.observes:  # else what it found is not reported, and is found out once more
+            if not writes.observes:  # else the result is not reported, and the store is probed again
                 self._probed[stored.ref] = probed
         return await publish(self._context, writes, stored, report(store, probe, now, next_due=due))
 

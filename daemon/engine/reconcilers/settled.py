@@ -1,7 +1,7 @@
-"""Which targets need no look at a refresh: the last look found what was wanted, and nobody wrote since.
+"""Which targets need not be read at a refresh: they were in order when read last, and have not changed since.
 
-What was wanted is kept as a digest of the Secret as it would be made anew. Its key is random and never leaves
-the process: from a plain digest a short value could be guessed.
+The wanted content is kept as a digest of the Secret as it would be created. Its key is random and never
+leaves the process: from a plain digest a short value could be guessed.
 """
 
 from hashlib import blake2b
@@ -23,14 +23,14 @@ class _Settled(msgspec.Struct, frozen=True, gc=False):
 
 
 class SettledTargets:
-    """By ExternalSecret: the version of the target that the last look found in order, and what was wanted."""
+    """By ExternalSecret: the version of its target that was found in order, and the wanted content."""
 
     def __init__(self) -> None:
         self._key = token_bytes(32)
         self._settled: dict[ObjectRef, _Settled] = {}
 
     def version(self, run: ObjectRef) -> str:
-        """The version of the target that needs no look; empty: it does."""
+        """The version of the target that need not be read; empty: it must be."""
         settled = self._settled.get(run)
         return "" if settled is None else settled.version
 
@@ -44,12 +44,12 @@ class SettledTargets:
             self._settled[run] = _Settled(str(version), digest)
 
     def is_wanted_again(self, run: ObjectRef, anew: Plan) -> bool:
-        """Whether a plan without a target makes what was wanted when the target was settled."""
+        """Whether a plan without a target creates the content with which the target was settled."""
         settled = self._settled.get(run)
         return settled is not None and settled.digest == self._digest(anew)
 
     def forget(self, run: ObjectRef) -> None:
-        """Look at the target at the next refresh."""
+        """Have the target read at the next refresh."""
         self._settled.pop(run, None)
 
     def _digest(self, anew: Plan) -> bytes | None:

@@ -25,7 +25,7 @@ _NAMESPACES_LOOKED_AT: Final = 1000
 
 
 def require_watched(context: ReconcilerContext, kind: GroupKind) -> None:
-    """Raise Unavailable where objects of the kind cannot be watched now: then absence means nothing."""
+    """Raise Unavailable if objects of the kind cannot be watched now: their absence is no proof then."""
     if context.inventory.is_unknown(kind):
         raise Unavailable(
             f"objects of kind {kind.kind} cannot be watched now",
@@ -34,9 +34,9 @@ def require_watched(context: ReconcilerContext, kind: GroupKind) -> None:
 
 
 async def find(context: ReconcilerContext, writes: Writes, ref: ObjectRef) -> StoredObject | None:
-    """An object of a kind that is watched; one that the inventory lacks is read live before it is absent.
+    """An object of a watched kind; one that the inventory lacks is read from the home. None: it is absent.
 
-    Raises Unavailable where the kind cannot be watched now, or the object not be read.
+    Raises Unavailable if the kind cannot be watched now, or the object cannot be read.
     """
     stored = context.inventory.get(ref)
     if stored is not None:

@@ -26,7 +26,7 @@ def labels_of(
 
 
 def _kind_of(operation: Operation, item: Item, reads: int) -> tuple[CallKind, str]:
-    """What is called, and for which remote key, if it is one."""
+    """The kind of the call, and its remote key, if it is one."""
     match item:
         case FindQuery(tags=tags):
             if reads:

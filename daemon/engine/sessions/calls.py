@@ -1,4 +1,4 @@
-"""The one path of every call of a provider or generator: token bucket, fault, time limit, retry, report."""
+"""The path of every call of a provider or generator: token bucket, fault, time limit, retry, report."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
@@ -35,7 +35,7 @@ def _ignore(store: ObjectRef) -> None:
 
 
 Recheck: TypeAlias = Callable[[ObjectRef, float], None]
-"""Called with a store that is to be looked at again, and in how many seconds."""
+"""Called with a store that is to be requeued, and in how many seconds."""
 
 
 def ignore_recheck(store: ObjectRef, pause: float) -> None:
@@ -79,7 +79,7 @@ class ChangingCalls:
 
 
 class CallEnvironment(Struct, frozen=True, kw_only=True):
-    """What all sessions share."""
+    """The parts that all sessions share."""
 
     settings: Settings
     observer: Observer
@@ -106,7 +106,7 @@ class CallEnvironment(Struct, frozen=True, kw_only=True):
 
 
 class CallRequest(Struct, frozen=True):
-    """What is called, and on behalf of which namespace."""
+    """The operation of a call, its argument, and the namespace on whose behalf it is made."""
 
     operation: Operation
     item: Item
@@ -126,7 +126,7 @@ class CallRequest(Struct, frozen=True):
 
 
 class StoreState(Struct):
-    """What is kept of one store beyond its sessions: its bucket, its provider's memory, its turns."""
+    """The state of one store that outlives its sessions: its bucket, its provider's memory, its turns."""
 
     limiter: Limiter
     keep: dict[str, Any]
@@ -315,7 +315,7 @@ class GeneratorCalls:
         self._logins: dict[ObjectRef, LoginBackoff] = {}
 
     def login(self, generator: ObjectRef) -> LoginBackoff:
-        """What is known of the logins of a generator in one namespace, whose credentials it may use."""
+        """The login backoff of a generator in one namespace, whose credentials it may use."""
         login = self._logins.pop(generator, None) or LoginBackoff(self._around.settings)
         self._logins[generator] = login
         if len(self._logins) > MOST_GENERATORS:
@@ -333,7 +333,7 @@ class GeneratorCalls:
         return calls
 
     def changed(self, generator: ObjectRef) -> None:
-        """Its server or its login may be another now: an outage so far says nothing about it."""
+        """Forget an outage so far: the server or the login may have changed."""
         calls = self._calls.get(generator)
         if calls is None:
             return

@@ -20,7 +20,7 @@ Answers: TypeAlias = Literal["yes", "no", "unknown"]
 
 
 class Reachability(NamedTuple):
-    """Whether a store answers, as far as its calls tell; and the last error if the newest call had none."""
+    """Whether a store answers, as its calls show; and the last error if the newest call had no answer."""
 
     answers: Answers
     error: Unavailable | None = None
@@ -33,8 +33,8 @@ def _ignore(pause: float) -> None:
 class CircuitBreaker:
     """The state of one store: how many calls in a row had no answer, and when the next may be tried.
 
-    `on_change` is called when the store is worth a look because of that, with the seconds until then: it
-    opens, it closes, or the first call has had no answer.
+    `on_change` is called when the store has to be requeued, with the seconds until then: the breaker opens or
+    closes, or the first call has had no answer.
     """
 
     def __init__(self, pauses: Doubling, on_change: Callable[[float], None] = _ignore) -> None:
@@ -55,10 +55,9 @@ class CircuitBreaker:
         return Reachability("yes" if self._answered else "unknown")
 
     def check(self, now: float) -> None:
-        """Let a call pass: any while all is well, one after each pause in an outage.
+        """Let a call pass: any while the store answers, one after each pause in an outage.
 
-        Raises Unavailable: what is wrong with the server, in the words of the last call, so that all objects
-        say the same.
+        Raises Unavailable with the text of the last error, so that all objects report the same.
         """
         if self._failures < THRESHOLD:
             return
@@ -95,7 +94,7 @@ class CircuitBreaker:
             self._on_change(0.0)
 
     def forget(self) -> None:
-        """What is called is not the same any more: nothing is known of it."""
+        """Forget all calls so far: the server or the login has changed."""
         self._error = None
         self._answered = False
         self._failures = 0

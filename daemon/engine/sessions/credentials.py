@@ -119,5 +119,5 @@ def _decoded(name: str, key: str, text: str) -> SecretBytes:
         return SecretBytes(b64decode(text, validate=True))
     except ValueError:
         pass
-    # Raised out here: what base64 says of text that is not ASCII holds the text.
+    # Raised outside of the `except`: the error of base64 contains the text if it is not ASCII.
     raise Malformed(f'key "{key}" of Secret "{name}" is not base64', hint="encode it, or use stringData")

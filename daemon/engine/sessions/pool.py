@@ -74,15 +74,15 @@ class SessionPool:
         queue: WorkQueue | None = None,
     ) -> None:
         self.on_login_refused: Recheck = ignore_recheck
-        """Whatever looks at a store again after the pause."""
+        """Requeues a store after the pause."""
         self.on_reachability: Recheck = ignore_recheck
-        """Whatever looks at a store that answers no longer, or again."""
+        """Requeues a store that answers no longer, or again."""
         self._registry = registry
         self._home = home
         self._settings = settings
         self._substitute = substitute
         self.threads = WorkThreads(WorkLimits.of(settings))
-        """Where syncs compute what is more than a little."""
+        """The threads in which syncs do longer computations."""
         self._tasks, self._clients = TaskOwner(), TaskOwner()
         shares = descriptors()
         network = Network(
@@ -142,7 +142,7 @@ class SessionPool:
         return Session(channel, namespace, work)
 
     def credentials(self, store: StoredObject) -> Iterator[ObjectRef]:
-        """The Secrets, ConfigMaps and accounts that a store needs; a change of one makes it worth a look."""
+        """The Secrets, ConfigMaps and accounts that a store needs; a change of one requeues it."""
         plan = self._plan(store)
         if not isinstance(plan, SyncError):
             yield from credentials_of(plan)
@@ -150,7 +150,7 @@ class SessionPool:
     def context(
         self, generator: ObjectRef, origin: ObjectRef, namespace: str, work: SyncWork | None = None
     ) -> OpenContext:
-        """What a generator that draws for a namespace may use, within the budget of a sync.
+        """The context of a generator that generates for a namespace, within the budget of a sync.
 
         `origin` may be a ClusterGenerator.
         """
@@ -183,7 +183,7 @@ class SessionPool:
         return role_of(kind) in ("store", "generator", "core")
 
     def notice(self, change: WatchEvent) -> None:
-        """Take in a change of the home: other credentials need another client, a store that goes ends."""
+        """Take in a change of the home: close clients whose credentials changed or whose store is gone."""
         if change.object is None:
             return
         ref = change.object.ref
@@ -240,7 +240,7 @@ class SessionPool:
         self._background = background
 
     def drain(self) -> None:
-        """The drain begins: what is under way has the drain timeout from now on, not from the block's end."""
+        """Begin the drain: its timeout counts from now on, not from the end of the block."""
         now = asyncio.get_running_loop().time()
         self._drained_by = min(self._drained_by, now + self._settings.drain_timeout)
 
@@ -301,7 +301,7 @@ class SessionPool:
         return channel
 
     def secret_apis_context(self) -> "SecretApisContext":
-        """What calls of secret APIs may use, which are those of no store."""
+        """The context of calls to secret APIs, which belong to no store."""
         from syncret.providers.secret_apis import SecretApisContext  # only exports of resources need them
 
         return SecretApisContext(
@@ -334,7 +334,7 @@ class SessionPool:
 
 
 def _concern(found: Reachability) -> int:
-    """Lower, the worse: no answer, an error that may mean that, an answer, nothing known."""
+    """A sort key, the worst first: no answer, an error that may mean that, an answer, nothing known."""
     if found.answers == "no":
         return 0
     if found.error is not None:

@@ -1,11 +1,12 @@
-"""Reads the entries of a store: joins those of one key, gathers others into batches, and keeps the answers.
+"""Reads the entries of a store: equal reads share a call, others are batched, and answers are kept.
 
 No object gets an answer that is older than its own request: neither a kept one, nor that of a call which had
-begun before. It waits for the end of such a call, and reads again together with all that came meanwhile.
+begun before. It waits for the end of such a call, and reads again together with the requests that came
+meanwhile.
 
-Two thousand objects that are due together do not all run together. One that runs later takes the answer of a
-call that began after it was due. Once no such object waits at the store the answer is dropped; when answers
-take too much memory the oldest go first, and are read again.
+Not all objects that are due together run together. One that runs later takes the answer of a call that began
+after it was due. An answer is dropped once no such object waits for the store; if answers take too much
+memory, the oldest are dropped, and read again.
 """
 
 import asyncio
@@ -37,7 +38,7 @@ _BESIDE: Final = 300
 
 
 class Answer(NamedTuple):
-    """What a call gave for one key: nothing where there is no such key."""
+    """The answer of a call for one key; its payload is None if there is no such key."""
 
     begin: float
     payload: object | None
@@ -217,7 +218,7 @@ class Batch:
 
 
 Fetch: TypeAlias = Callable[[Batch], Awaitable[Payloads]]
-"""Fetches the keys of a batch; tells it when a request is sent, and which share the answer has."""
+"""Fetches the keys of a batch; calls its `begins` when a request is sent, and its `hold` with the share."""
 
 
 class ReadBatcher:
@@ -246,9 +247,9 @@ class ReadBatcher:
         payer: SyncWork,
         on_shared: Callable[[int], None],
     ) -> None:
-        """Have the payload of each key taken as soon as it is there: large ones must not wait for others.
+        """Pass the payload of each key to `take` as soon as it is there: large ones are not held longer.
 
-        The failure of a whole call stands in the place of each of its keys.
+        If a whole call fails, each of its keys has the error in place of a payload.
         """
         batches: dict[Batch, list[RemoteKey]] = {}
         try:

@@ -1,4 +1,4 @@
-"""What a reconciler holds of a store: reads, searches, writes and probes, on behalf of one namespace."""
+"""The session of a store for a reconciler: reads, searches, writes and probes on behalf of one namespace."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, TypeAlias, TypeVar, cast
@@ -33,7 +33,7 @@ Capabilities: TypeAlias = Literal["", "ReadOnly", "WriteOnly", "ReadWrite"]
 
 
 class Session:
-    """A store as one sync in a namespace sees it. Cheap to make; what it needs is opened when first used."""
+    """A store for one sync in a namespace. It is cheap to make: its client is opened at the first use."""
 
     def __init__(self, channel: StoreClient | SyncError, namespace: str, work: SyncWork) -> None:
         self._channel = channel
@@ -42,13 +42,13 @@ class Session:
 
     @property
     def is_maintained(self) -> bool:
-        """Whether somebody maintains the store's provider upstream."""
+        """Whether the store's provider is maintained upstream."""
         return isinstance(self._channel, SyncError) or self._channel.plan.provider.spec.maintained
 
     async def read(self, refs: Iterable[RemoteRef]) -> Mapping[RemoteRef, SecretBytes | SyncError | None]:
-        """The value for each: None where it does not exist, an error where it could not be had.
+        """The value for each: None where it does not exist, an error where it could not be read.
 
-        Raises no SyncError: a failure of the whole call stands in the place of each.
+        Raises no SyncError: if the whole call fails, each has its error.
         """
         return await self._fetch(refs, lambda reader, payload, ref, work: reader.value(payload, ref, work))
 
@@ -113,7 +113,7 @@ class Session:
             return await channel.calls.call(request, client.probe)
 
     async def capabilities(self) -> Capabilities:
-        """What the store's client can do. Raises SyncError where none can be opened."""
+        """The capabilities of the store's client. Raises SyncError if none can be opened."""
         channel = self._usable()
         if channel.plan.referent and not self._namespace:
             return ""
@@ -166,7 +166,7 @@ class Session:
 def _answers(
     reader: Reader, payloads: Mapping[RemoteRef, object], take: _Take[T], work: Work
 ) -> dict[RemoteRef, T | _Missing]:
-    """What each ref asks for. Only the answers themselves still take memory when all are there."""
+    """The result for each ref. The payloads are released as soon as it is taken from them."""
     answers: dict[RemoteRef, T | _Missing] = {}
     for ref, payload in payloads.items():
         memory = work.memory
@@ -188,7 +188,7 @@ def _answer(reader: Reader, payload: object, ref: RemoteRef, take: _Take[T], wor
 
 
 def _counted(answers: dict[RemoteRef, T | _Missing], channel: StoreClient) -> dict[RemoteRef, T | _Missing]:
-    """What a run reads counts to the memory until it ends. An error in place of answers that are too much."""
+    """Count the answers to the memory of the run until it ends; errors replace those that exceed it."""
     run = current_run.get()
     if run is None:
         return answers

@@ -45,7 +45,7 @@ class SharedClient:
         self._users = 0
         self._left = self._loop.time()
         self._stirred: asyncio.Future[None] = self._loop.create_future()
-        """Done when it is worth a look whether anybody still uses the client."""
+        """Done when the last user left or the client was retired: it may have to be closed."""
         self.retired = False
         self._is_entered = False
         self._task = around.clients.start(self._live(), name=f"client {name}")

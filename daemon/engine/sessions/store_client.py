@@ -48,7 +48,7 @@ class _Search(NamedTuple):
 
 
 class Connection:
-    """A client, what it was opened with, and what is under way on it."""
+    """A client, the credentials that it was opened with, and the calls under way on it."""
 
     def __init__(
         self, client: SharedClient, credentials: StoreCredentials, calls: CallPath, *, batch_size: int
@@ -60,7 +60,7 @@ class Connection:
         self._name = str(calls.store)
         self._reader: Reader | None = None
         self.key_of: Callable[[RemoteRef], RemoteKey] = RemoteRef.remote_key
-        """What has to be fetched for a ref; known once `reader` was asked for."""
+        """The key to fetch for a ref; set by `reader`."""
         self._searches: dict[FindQuery, _Search] = {}
         self.reads = ReadBatcher(
             self._fetch,
@@ -256,7 +256,7 @@ class StoreClient:
         return provider.open(self.plan.spec, context)
 
     def _new_login(self) -> LoginBackoff:
-        """Forget what a manager said to other credentials, which a client that closes may still use."""
+        """Start without refusals for new credentials; a client that closes may still use the former ones."""
         around, store = self._around, self.plan.store
         return LoginBackoff(around.settings, lambda pause: around.login_refused(store, pause))
 

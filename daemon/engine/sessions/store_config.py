@@ -28,10 +28,10 @@ _PLAIN: Final = frozenset({str, int, float, bool, bytes, type(None), ...})
 
 
 class SessionKey(NamedTuple):
-    """What a session stands for. Two stores never share one, even where they reach the same server.
+    """Identifies a session. Two stores never share one, even if they reach the same server.
 
-    `namespace` is that of the caller where the store takes its credentials from there or tells its server,
-    else empty.
+    `namespace` is the caller's if the store takes its credentials from there or sends it to its server;
+    otherwise empty.
     """
 
     store: ObjectRef
@@ -149,7 +149,7 @@ def _may_select(model: type[msgspec.Struct]) -> bool:
 
 
 def _leads_to_selector(kind: object, seen: set[object]) -> bool:
-    """Whether a selector can be part of a value of this type, as far as types tell."""
+    """Whether a selector can be part of a value of this type, by its type hints."""
     origin, inner = get_origin(kind), get_args(kind)
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         if issubclass(kind, _SELECTORS):

@@ -1,4 +1,4 @@
-"""Owns tasks whose result is for several waiters: one that is cancelled does not cancel it for the others.
+"""Owns tasks with several waiters: the cancellation of one waiter does not cancel the task for the others.
 
 Time limits that end in an error of ours, and locks by name.
 """
@@ -24,7 +24,7 @@ class TaskOwner:
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
-        """Run the work; its result, or what it raised, is for those who join the task.
+        """Run the work; callers that join the task get its result or exception.
 
         It belongs to no run: the context variables of the run that happens to start it do not reach it.
         """

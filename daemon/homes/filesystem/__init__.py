@@ -1,1 +1,1 @@
-"""The host home: folders of manifests say what is wanted, files are written, one sqlite file remembers."""
+"""The host home: reads folders of manifests, writes files, and keeps its state in one SQLite file."""

@@ -69,7 +69,7 @@ _SOON = 5.0  # when written files are inspected first, for modes and owners of n
 
 
 class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a host home reads and writes. Without output folder or state file, that part is in memory."""
+    """The settings of a host home. Without an output folder or a state file, that part is in memory."""
 
     manifests: Sequence[str]
     bound: Sequence[BoundFolder] = ()
@@ -88,9 +88,9 @@ class HostSettings(msgspec.Struct, frozen=True, kw_only=True):
     once: bool = False
     """The manifests are read once and not followed."""
     allow_empty: bool = False
-    """With `once`: paths without manifests mean that what they said before is to be deleted."""
+    """With `once`: objects of paths that contain no manifests any more are deleted."""
     environment: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
-    """Tells whether this is a pod, and where its API server is."""
+    """Shows whether this is a pod, and where its API server is."""
 
 
 class HostHome:
@@ -108,7 +108,7 @@ class HostHome:
     ) -> None:
         """`on_problems` is given all problems of all files whenever they are not the same as before.
 
-        `on_removed` hears of written objects that go, for whatever reason: in a dry home, that would go.
+        `on_removed` is called with each written object that is removed: in a dry home, that would be.
         """
         self._settings = msgspec.structs.replace(
             settings,
@@ -121,20 +121,20 @@ class HostHome:
         self._on_problems = on_problems
         self._on_removed = on_removed
         self.open_source: OpenSource = self._folders
-        """Gives what says which objects are wanted; another is set before the start."""
+        """Opens the source of the wanted objects; may be replaced before the start."""
         self.on_deleted: OnDeleted | None = None
-        """Is given each object that goes, also what an owner takes along. Set it before the start."""
+        """Called with each object that is deleted, also with its owner. Set it before the start."""
         self.cache: OfflineCache | None = None
-        """Has the outputs whose files are missing at the start. Set it before the start."""
+        """Holds outputs whose files may be missing at the start. Set it before the start."""
         self.digest_key = b""
-        """The key of the digests of what is delivered: nobody can try values against these."""
+        """The key of the digests of delivered values: without it, values cannot be tried against them."""
         self._reported: Sequence[HomeProblem] = ()
         self._exposed: Problem | None = None
         self._hidden_state: Problem | None = None
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        """Take over the former life, and apply the folders. Raises StateError and TargetUnavailable."""
+        """Restore the state file, and apply the folders. Raises StateError and StorageUnavailable."""
         async with AsyncExitStack() as stack:
             self._state, remembered = self._open_state(stack)
             tree = self._open_tree(stack)
@@ -145,8 +145,8 @@ class HostHome:
                 now=self._now, admission=self._admission, journal=self._journal, contents=self._outputs
             )
             waits = tree is not None and self._settings.output.fsync
-            hands = stack.enter_context(BatchExecutor(self._outputs.work, sizes)) if waits else None
-            self._writer = OutputWriter(self._cluster, self._outputs, self._journal, hands)
+            executor = stack.enter_context(BatchExecutor(self._outputs.work, sizes)) if waits else None
+            self._writer = OutputWriter(self._cluster, self._outputs, self._journal, executor)
             applier = ManifestApplier(self._cluster, self._outputs, self._journal, self._writer)
             with trusting(self._settings.state_file):
                 former = restored_state(remembered.rows)
@@ -172,7 +172,7 @@ class HostHome:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Write what is left, and give files and locks free."""
+        """Write what is left, and release files and locks."""
         await self._stack.aclose()
 
     def _deleted(self, ref: ObjectRef) -> None:
@@ -183,14 +183,14 @@ class HostHome:
 
     # ------------------------------------------------------------------------------------------------ folders
     async def run(self) -> None:
-        """Follow the folders, and see to the written files, until cancelled."""
+        """Follow the folders, and inspect the written files, until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._source.run(), name="home: follow what is wanted")
             group.create_task(self._inspect(), name="home: inspect the written files")
             group.create_task(self._writer.remove_replaced_sets(), name="home: remove replaced sets")
 
     async def look(self, touched: Collection[str] = ()) -> None:
-        """Look at the folders now, and apply what changed; all of it is durable then."""
+        """Scan the folders now, and apply what changed, durably."""
         await self._source.look(touched)
 
     @property
@@ -208,14 +208,14 @@ class HostHome:
         await asyncio.sleep(min(pause, _SOON))
         while True:
             cost = await self.inspect()
-            # Ten thousand objects are thirty thousand `stat`s: looking must stay a thousandth of the time.
+            # Ten thousand objects take thirty thousand `stat`s: a thousandth of the time is enough for it.
             await asyncio.sleep(max(pause, 1000 * cost))
 
     async def inspect(self) -> float:
-        """Look for written files that somebody touched: mend their modes, and tell whoever wrote them.
+        """Look for written files that were changed from outside: repair their modes, and announce the drift.
 
-        Returns the processor time that looking took. Raises StateError where the state file itself is gone,
-        and TargetUnavailable where the output folder was replaced by what cannot be written to.
+        Returns the processor time that it took. Raises StateError if the state file itself is gone, and
+        StorageUnavailable if the output folder was replaced by one that cannot be written to.
         """
         self._hidden_state = None if self._state is None else self._state.check()
         touched, cost = await asyncio.to_thread(_timed, self._outputs.drifted)
@@ -281,7 +281,7 @@ class HostHome:
     # --------------------------------------------------------------------------------------------------- home
     @property
     def writes_at_once(self) -> int:
-        """Writes wait for the disk together: the more there are, the fewer times it is waited for."""
+        """Writes wait for the disk together: the more there are, the fewer waits each of them needs."""
         return sys.maxsize
 
     def kinds(self) -> Collection[GroupKind]:
@@ -301,11 +301,11 @@ class HostHome:
         return await self._cluster.get(ref) or await self._source.read(ref)
 
     def is_unchanged(self, ref: ObjectRef) -> bool:
-        """As `Home` says, by a look at the files from outside."""
+        """As `Home` says, by the `stat` of the files."""
         return self._outputs.is_unchanged(ref)
 
     def is_absent(self, ref: ObjectRef) -> bool:
-        """As `Home` says: not known without a look, which is cheap."""
+        """As `Home` says: never known; a `get` is cheap here."""
         del ref
         return False
 
@@ -346,7 +346,7 @@ class HostHome:
             await self._journal.settled()
 
     def may_mark(self, ref: ObjectRef) -> bool:
-        """Only what is written out already: a write makes files of an object."""
+        """Only objects that are outputs already: a write would make files of any other."""
         return ref in self._outputs
 
     def owns(self, ref: ObjectRef) -> bool:
@@ -364,7 +364,7 @@ class HostHome:
         await self._cluster.ownership_changed()
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
-        """As `Home` says: by whom the wanted objects come from."""
+        """As `Home` says: issued by the source of the wanted objects."""
         return await self._source.issue_token(account, audiences, seconds)
 
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
@@ -376,10 +376,10 @@ class HostHome:
         return await self._source.field_place(ref, field, text_line)
 
     def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
-        """Do nothing: the log has them."""
+        """Do nothing: the log shows events."""
 
     def problems(self) -> Sequence[HomeProblem]:
-        """What is wrong with manifests, the state file and the output folder."""
+        """The problems of manifests, the state file and the output folder."""
         of_output = (None if self._outputs.swaps else _NO_SWAP, self._exposed)
         folder = self._settings.output_dir or ""
         found = [HomeProblem(folder, each) for each in of_output if each is not None]

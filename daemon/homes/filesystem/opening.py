@@ -1,4 +1,4 @@
-"""Opens the home of a host as the settings want it."""
+"""Opens the home of a host by the settings."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ def host_home(
     once: bool = False,
     allow_empty: bool = False,
 ) -> HostHome:
-    """A host home as the settings want it; the flags are those of `HostSettings`.
+    """A host home by the settings; the flags are those of `HostSettings`.
 
     Raises ConfigError for an owner or group that does not exist.
     """

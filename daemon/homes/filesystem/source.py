@@ -1,4 +1,4 @@
-"""Where the wanted objects of a host home come from: folders of manifests, or another home.
+"""The source of the wanted objects of a host home: folders of manifests, or another home.
 
 The home restores what an earlier run left and hands its parts over; the source applies what is wanted, at the
 start and from then on.
@@ -25,32 +25,32 @@ if TYPE_CHECKING:  # few hosts have any
 
 
 class SourceParts(Struct, frozen=True, kw_only=True):
-    """What a source works on."""
+    """The parts of the home that a source works with."""
 
     applier: ManifestApplier
     journal: StateJournal
     former: RestoredState
-    """What an earlier run left."""
+    """The content of the state file."""
     state_file: str | None
     salt: bytes
     """Goes into digests of manifests."""
     on_looked: Callable[[], None]
     """Called after each look that applied something, and when the problems change."""
     announce: Callable[[WatchEventType, StoredObject], None]
-    """Tells the watchers of an object that the home does not hold."""
+    """Announces an object that the home does not hold to the watchers."""
 
 
 class ObjectSource(IssuedTokens, Protocol):
-    """Keeps what is wanted as it is written down elsewhere, and reads there what it refers to."""
+    """Applies the objects that are wanted from another place, and reads there what they refer to."""
 
     @property
     def problems(self) -> Sequence[HomeProblem]:
-        """What is wrong with what is written down, or with the place."""
+        """Problems of manifests, or of the place where they are."""
         ...
 
     @property
     def releases(self) -> "Sequence[HostedRelease]":
-        """The releases that are written down there."""
+        """The releases among the manifests."""
         ...
 
     @property
@@ -67,15 +67,15 @@ class ObjectSource(IssuedTokens, Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of everything; also after a failed start."""
+        """Close everything; also after a failed start."""
         ...
 
     async def look(self, touched: Collection[str] = ()) -> None:
-        """Apply what changed; all of it is durable then. `touched` names files that were."""
+        """Apply what changed, durably. `touched` names files that have changed."""
         ...
 
     async def read(self, ref: ObjectRef) -> StoredObject | None:
-        """An object that is none of the wanted ones and may be referred to. Raises StorageUnavailable."""
+        """An object that the wanted ones may refer to, and none of them. Raises StorageUnavailable."""
         ...
 
     def reported(self, stored: StoredObject) -> None:
@@ -83,11 +83,11 @@ class ObjectSource(IssuedTokens, Protocol):
         ...
 
     def place_of(self, ref: ObjectRef) -> ManifestPlace | None:
-        """Where an object is written down; None if no file defines it."""
+        """The manifest of an object; None if no file defines it."""
         ...
 
     async def field_place(self, ref: ObjectRef, field: str, text_line: int) -> ManifestPlace | None:
-        """Where a field of an object is, or a line within its text."""
+        """The place of a field in the manifest of an object, or of a line within its text."""
         ...
 
 

@@ -1,1 +1,1 @@
-"""A cluster: objects are those of an API server, which answers writes at once and tells of them later."""
+"""The cluster home: objects of an API server, which answers writes at once and announces them later."""

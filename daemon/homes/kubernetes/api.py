@@ -1,7 +1,7 @@
-"""Requests to an API server, and what its refusals mean to a home.
+"""Requests to an API server, and its error responses as errors of a home.
 
-A read that fails is told as such. A write that was sent and not answered may have been carried out: who asked
-has to read the object before deciding again.
+A write that was sent and not answered may have been carried out: the caller has to read the object before
+deciding again.
 """
 
 import asyncio
@@ -37,20 +37,20 @@ from syncret.providers.kit.retry import Doubling
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
 METADATA_ONLY: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-"""Asks for the metadata alone of an object, or of each object of a watch: no value travels."""
+"""Requests only the metadata of an object, or of each object of a watch: no value is transferred."""
 
 MAX_READ_TRIES: Final = 5
 _PAUSES: Final = Doubling(1.0, 30.0)
 
 LOOK_EVERY: Final = 1.0
-"""Seconds between two looks for a server that was not found, however many runs wait for it."""
+"""Seconds between two attempts to reach a server that is down, however many runs wait for it."""
 
 _ALL_STATUSES: Final = range(300, 600)
 _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND, _CONFLICT = 401, 403, 404, 409
 _TOO_MANY, _SERVER_ERROR, _UNAVAILABLE = 429, 500, 503
 _INVALID: Final = {400, 413, 415, 422}
 _NO_FIELD: Final = "<nil>"
-"""Stands where the API says that some rules were not tried because others are broken."""
+"""The field of a cause by which the API says that some rules were not checked because others failed."""
 
 _LARGEST_STATUS: Final = 64 * 1024
 
@@ -73,7 +73,7 @@ class _Details(Struct, frozen=True, rename="camel"):
 
 
 class Status(Struct, frozen=True):
-    """The API's own account of a refusal."""
+    """The API's description of a refusal."""
 
     kind: str = ""
     reason: str = ""
@@ -83,7 +83,7 @@ class Status(Struct, frozen=True):
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """What is wrong, one by one."""
+        """The reasons, one by one."""
         return () if self.details is None else self.details.causes or ()
 
 
@@ -118,7 +118,7 @@ class ApiServer:
         self._fence = fence
         self._login = login
         self.outage: StorageUnavailable | None = None
-        """Why the last request found no server; None once one has answered."""
+        """Why the last request reached no server; None once one was answered."""
         self._next_look = 0.0
         self.on_change: Callable[[], object] = lambda: None
         """Called when an outage begins, and when it is over."""
@@ -128,7 +128,7 @@ class ApiServer:
     ) -> Answer | None:
         """The answer to a GET; None if the API says that there is no such object, or no such resource.
 
-        A server that is overloaded is asked again: that is no failure of who reads.
+        A server that is overloaded is asked again: that is no failure of the caller.
         """
         for tries in range(1, MAX_READ_TRIES + 1):
             try:
@@ -287,7 +287,7 @@ class ApiServer:
 
 
 def refusal(answer: Answer, *, wrote: bool) -> HomeError:
-    """What a status that is no success means. `wrote`: the request asked for a change."""
+    """The error for an unsuccessful status. `wrote`: the request asked for a change."""
     status = status_of(answer.body)
     message = f"{answer.doing}: {status.message or f'HTTP {answer.status}'}"
     code = answer.status

@@ -1,6 +1,6 @@
 """Requests by which an installer keeps objects that others write to as well: server-side apply, and patches.
 
-What the API server answers carries the bookkeeping of fields: it tells who wrote what.
+The API server's answers contain `managedFields`, which show who wrote what.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _PAUSES: Final = Doubling(0.1, 2.0)
 """Between the tries of one request: an installation takes dozens, and begins with none of them anew."""
 
 _CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
-"""Of CRDs, which have a hundred kilobytes each, the metadata is all that is asked for."""
+"""CRDs have a hundred kilobytes each, so only their metadata is requested."""
 
 _NOT_TYPED: Final = "failed to create typed patch object"
 """In the words of the 500 by which an apply with a wrong type or a doubled key is refused."""
@@ -62,11 +62,11 @@ class Applier:
         except NotFound:  # not even the group
             return False
 
-    def look_again(self, kinds: Collection[GroupKind]) -> None:
-        """Ask at once for kinds that could not be watched: what is known of them is forgotten."""
+    def retry_unknown(self, kinds: Collection[GroupKind]) -> None:
+        """Ask at once for kinds that could not be watched, without cached answers."""
         for kind in kinds:
             self._resources.forget(kind)
-        self._home.look_again(kinds)
+        self._home.retry_unknown(kinds)
 
     async def look(self, ref: ObjectRef) -> StoredObject | None:
         """The object as it is now; of Secrets and ConfigMaps the metadata."""
@@ -80,14 +80,14 @@ class Applier:
         return None if answer is None else stored_of(resource, answer.decode(Document), whole=True)
 
     async def data_of(self, ref: ObjectRef) -> Mapping[str, str]:
-        """What a Secret holds, encoded as it is there; nothing if there is none. It is kept nowhere."""
+        """The encoded data of a Secret; empty if there is none. It is not kept."""
         stored = await self._home.get(ref)
         return {} if stored is None else member(stored.document, "data")
 
     async def apply(self, document: Document, *, dry_run: bool = False) -> StoredObject:
-        """Apply it, whoever else claims its fields; with `dry_run`, what the server would store.
+        """Apply it, and take over fields of other managers; with `dry_run`, what the server would store.
 
-        Raises Invalid for whatever is wrong with the document itself.
+        Raises Invalid if the document itself is wrong.
         """
         body = Body(msgspec.json.encode(document), APPLY)
         ref, api_version = ref_of(document), str(document["apiVersion"])
@@ -120,7 +120,7 @@ class Applier:
             )
         params = {"fieldManager": self._manager}
         passing: list[type[HomeError]] = [StorageUnavailable, OutcomeUnknown]
-        if applies:  # the same again has the same effect, whatever became of the first
+        if applies:  # an apply may be repeated, whatever the first attempt did
             params["force"] = "true"
             passing.append(Conflict)
         if dry_run:
@@ -148,7 +148,7 @@ class Applier:
     async def _repeated(
         self, ref: ObjectRef, ask: Callable[[], Awaitable[T]], *passing: type[HomeError]
     ) -> T:
-        """The answer, though some tries ended in a failure that may pass; the last failure if all did."""
+        """The answer, after retries of failures that may pass; raises the last failure."""
         for failures in range(1, MOST_TRIES):
             pause = _PAUSES.pause(failures)
             try:

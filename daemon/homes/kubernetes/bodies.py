@@ -1,4 +1,4 @@
-"""What requests to an API server carry, and what is accepted for an answer."""
+"""Bodies of requests to an API server, and the accepted content types of the answers."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _OF_SERVER: Final = ("uid", "creationTimestamp", "generation", "managedFields", 
 
 
 def accepted(resource: Resource) -> str:
-    """Of a Secret no value comes back."""
+    """The accepted content type of an answer: for a Secret, only its metadata."""
     return f"{METADATA_ONLY},{JSON}" if resource.group_kind == SECRET else JSON
 
 
@@ -24,7 +24,7 @@ def patch_body(patch: Document) -> Body:
 
 
 def merge_patch(before: Document, after: Document) -> Document:
-    """What a JSON merge patch has to say to make one object the other."""
+    """The JSON merge patch that turns one object into the other."""
     patch: Document = {name: None for name in before if name not in after}
     for name, value in after.items():
         old = before.get(name)
@@ -38,6 +38,6 @@ def merge_patch(before: Document, after: Document) -> Document:
 
 
 def without_server_fields(document: Document) -> Document:
-    """A new object: what the server gives is left to it."""
+    """The document of a new object, without the fields that the server sets."""
     metadata = {name: value for name, value in document["metadata"].items() if name not in _OF_SERVER}
     return {**document, "metadata": metadata}

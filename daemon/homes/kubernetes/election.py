@@ -1,8 +1,8 @@
 """One active replica of several: leader election on a Lease, with a fence in time.
 
-Who holds the Lease may write until the fence: so long after the last renewal was sent that nobody else can
-have taken it. Who does not hold it takes it once it has not changed for longer than that, by its own clock:
-times that others wrote into it are never compared with a clock.
+The replica that holds the Lease may write until the fence: a time after its last renewal before which no
+other replica can have taken the Lease. Another replica takes it once it has not changed for longer than that,
+by its own clock: the times in the Lease are never compared with a clock.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class Held(Struct, frozen=True):
     version: str
     holder: str
     seconds: float
-    """How long it counts, by whoever holds it."""
+    """Its duration, as the holder wrote it."""
     transitions: int = 0
 
 
@@ -81,13 +81,13 @@ class Election:
         self._mine: Held | None = None
         """The Lease as we wrote it, while we hold it."""
         self._seen: tuple[str, float] = ("", 0.0)
-        """The version that we saw last, and when we saw it first."""
+        """The newest version that we saw, and when we first saw it."""
         self._changed = asyncio.Event()
         self._was_active = False
         self.holder = ""
-        """Who holds the Lease, as far as we know."""
+        """The holder of the Lease, as far as we know."""
         self.taken = ""
-        """The version of the Lease with which we took it last: what others wrote before is older."""
+        """The version of the Lease with which we took it last: earlier writes of others are older."""
 
     @property
     def identity(self) -> str:
@@ -116,7 +116,7 @@ class Election:
                 pause = await (self._look() if self._mine is None else self._keep(self._mine))
             except HomeError:
                 pause = _BETWEEN_FAILURES
-            self._tell()
+            self._notify()
             if self._mine is not None:
                 await self._until_renewal(pause)
             else:
@@ -126,17 +126,17 @@ class Election:
         """Give the Lease back, so that another replica takes over at once."""
         mine, self._mine = self._mine, None
         active, self._fence = self.is_active, float("-inf")
-        self._tell()
+        self._notify()
         if mine is not None and active:
             await self._leases.put(Held(mine.version, "", mine.seconds, mine.transitions), acquired=False)
 
     async def _until_renewal(self, pause: float) -> None:
-        """Wait, but no longer than until the fence: what falls with it must be told at once."""
+        """Wait, but no longer than until the fence: its end must be notified at once."""
         await self._pause(min(pause, self.left))
-        self._tell()
+        self._notify()
 
     async def _look(self) -> float:
-        """See who holds the Lease; take it if nobody does. Returns the seconds until the next look."""
+        """Read the Lease; take it if it is free. Returns the seconds until the next look."""
         lease = await self._leases.get()
         now = self._clock()
         if lease is None:
@@ -161,7 +161,7 @@ class Election:
         self._hold(taken, sent)
 
     async def _keep(self, mine: Held) -> float:
-        """Renew the Lease. A conflict means that it is no longer ours, whoever changed it."""
+        """Renew the Lease. After a conflict it is no longer ours."""
         if not self.is_active:
             self._lose()
             return 0.0
@@ -189,12 +189,12 @@ class Election:
         self._seen = (lease.version, sent)
 
     def _lose(self) -> None:
-        """Stop at once, and go on as a replica that waits, under another name."""
+        """Stop writing at once, and wait like any other replica, under another identity."""
         self._mine = None
         self._fence = float("-inf")
         self._terms += 1
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         if self.is_active != self._was_active:
             self._was_active = self.is_active
             self._changed.set()

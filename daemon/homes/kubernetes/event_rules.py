@@ -1,6 +1,6 @@
 """Which events of objects become Event objects: equal ones are counted, similar ones combined, floods cut.
 
-The limits are those of client-go, which most controllers use: what people see of ours looks like theirs.
+The limits are those of client-go, which most controllers use.
 """
 
 from collections import OrderedDict
@@ -16,17 +16,17 @@ from syncret.daemon.core.webhook_names import WEBHOOK_CONFIGURATION
 from syncret.daemon.homes.contract import StoredObject
 
 WINDOW: Final = 600.0
-"""Seconds within which an equal event raises a count, and similar ones are told together."""
+"""Seconds within which an equal event raises a count, and similar ones are combined."""
 
 SIMILAR: Final = 10
-"""So many messages of one reason are told one by one; others within the window are combined."""
+"""So many messages of one reason get events of their own; others within the window are combined."""
 
 BURST: Final = 25
 REFILL: Final = 300.0
 """Events of one object at once; after them one in so many seconds."""
 
 MOST_OBJECTS: Final = 4096
-"""Objects whose events are remembered; above that, what was quiet for longest is forgotten."""
+"""Objects whose events are remembered; beyond that, the one without events for longest is dropped."""
 
 LONGEST_MESSAGE: Final = 1024
 """Bytes of a message, as in the newer API of events."""
@@ -63,7 +63,7 @@ class Entry(Struct, eq=False, kw_only=True):
 
     @property
     def namespace(self) -> str:
-        """Where the Event is written: beside its object; of a cluster-scoped one in `default`."""
+        """The namespace of the Event: that of its object; for a cluster-scoped one `default`."""
         return self.ref.namespace or "default"
 
     @property
@@ -93,7 +93,7 @@ class Entry(Struct, eq=False, kw_only=True):
 
     @property
     def changes(self) -> Document:
-        """What a repetition changes."""
+        """The fields that a repetition changes."""
         return {"count": self.count, "lastTimestamp": stamp(self.last), "message": self.message}
 
 
@@ -105,7 +105,7 @@ class _Group(Struct):
 
 
 class _Subject(Struct):
-    """What is remembered of one object."""
+    """The recent events of one object."""
 
     tokens: float
     refilled: float
@@ -122,7 +122,7 @@ class EventRules:
     def take(
         self, seen: StoredObject, *, warning: bool, reason: str, message: str, now: float
     ) -> Entry | None:
-        """The entry that tells of it, new or counted once more; None where the object had too many."""
+        """The entry for the event, new or with a higher count; None if the object had too many."""
         subject = self._subject(seen, now)
         text = _cut(message)
         group = subject.groups.setdefault((warning, reason), _Group(now))
@@ -134,7 +134,7 @@ class EventRules:
             text = _cut(_COMBINED + text)
         else:
             group.messages.add(text)
-        if not self._may_tell(subject, now):
+        if not self._has_token(subject, now):
             return None
         key = (warning, reason, "" if is_combined else text)
         known = subject.entries.get(key)
@@ -170,7 +170,7 @@ class EventRules:
         return subject
 
     @staticmethod
-    def _may_tell(subject: _Subject, now: float) -> bool:
+    def _has_token(subject: _Subject, now: float) -> bool:
         gained = max(0.0, now - subject.refilled) / REFILL
         subject.tokens = min(BURST, subject.tokens + gained)
         subject.refilled = now

@@ -1,6 +1,6 @@
-"""Writes events of objects to the API server once nothing else is written: none delays or fails a write.
+"""Writes events of objects to the API server while nothing else is written: none delays or fails a write.
 
-What an outage or a flood keeps waiting is bounded; then the oldest that warns of nothing is dropped.
+The queue is bounded, for outages and floods: if it is full, the oldest event that is no warning is dropped.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ MAX_TRIES: Final = 8
 _PAUSES: Final = Doubling(1.0, 30.0)
 
 LAST_WITHIN: Final = 2.0
-"""Seconds at the end in which those that wait are still written."""
+"""Seconds at the end within which waiting events are still written."""
 
 LAST_LANES: Final = 16
 """Requests under way at once then: no run writes any more."""
@@ -55,7 +55,7 @@ class EventWriter(Protocol):
 
 
 async def at_once(seconds: float) -> None:
-    """Do not wait: where nobody else writes."""
+    """Do not wait: for a caller that makes no other writes."""
     del seconds
 
 
@@ -69,7 +69,7 @@ class Events:
         stats: ClusterStats | None = None,
         give_way: Callable[[float], Awaitable[None]] = at_once,
     ) -> None:
-        """What is not written is counted in `stats`: too many of one object, too many waiting, refused.
+        """`stats` counts the events that are not written: too many of one object, too many waiting, refused.
 
         `give_way` waits until nothing else is written, for so many seconds at most.
         """
@@ -82,7 +82,7 @@ class Events:
         """In the order in which they came."""
         self._under_way: set[Entry] = set()
         self._arrived = asyncio.Event()
-        self._told_of_refusal = False
+        self._has_logged_refusal = False
 
     def record(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
         """Take one event of this version of an object."""
@@ -99,7 +99,7 @@ class Events:
                 group.create_task(self._write_all(), name=f"home: events {number}")
 
     async def flush(self) -> None:
-        """Write what still waits, as far as that is quick."""
+        """Write the events that still wait, for a few seconds at most."""
         try:
             async with asyncio.timeout(LAST_WITHIN), asyncio.TaskGroup() as group:
                 for number in range(LAST_LANES):
@@ -136,7 +136,7 @@ class Events:
                 await self._write(self._next())
 
     async def _write(self, entry: Entry) -> None:
-        """Write the entry as it is by then; what is counted meanwhile is written after it."""
+        """Write the entry as it is then; repetitions that come meanwhile are written after it."""
         self._under_way.add(entry)
         try:
             count = await self._tried(entry)
@@ -184,8 +184,8 @@ class Events:
             await self._writer.patch(entry.namespace, entry.name, entry.changes)
 
     def _refused(self, error: NotAllowed) -> None:
-        if not self._told_of_refusal:
-            self._told_of_refusal = True
+        if not self._has_logged_refusal:
+            self._has_logged_refusal = True
             log.warning("events of objects are not written", error=str(error), hint=error.hint)
 
 

@@ -1,7 +1,7 @@
-"""The resources of other operators that may have exports: which kinds there are, and what is kept of each.
+"""Watches the resources of other operators that may have exports.
 
-Kinds come and go with their CRDs, so the API server is asked for them again and again. Of the spec only what
-says what to export is kept; of a resource without exports there is nothing but its name.
+Kinds come and go with their CRDs, so the API server is asked for them from time to time. Only the parts of a
+spec that define exports are kept; of a resource without exports, only its name.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ AGAIN: Final = 30.0
 """Seconds after which the API server is asked again for what it serves."""
 
 _KEPT: Final = ("operatorSpec", "writeConnectionSecretToRef")
-"""Of the spec."""
+"""The members of a spec that are kept."""
 
 _HEAD: Final = ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
 
 
 class Sink(Protocol):
-    """Where the events go, and what of a kind is told."""
+    """Takes the events of one kind."""
 
     async def put(self, type_: WatchEventType, kind: GroupKind, stored: StoredObject | None = None) -> None:
         """Hand one event to the reader."""
@@ -87,11 +87,11 @@ async def follow_groups(
     resources: Resources,
     groups: Collection[str],
     follow: Callable[[Collection[GroupKind]], Awaitable[None]],
-    look_again: asyncio.Event,
+    retry_now: asyncio.Event,
 ) -> None:
-    """Tell `follow` all kinds of these groups, whenever they are others; until cancelled.
+    """Call `follow` with all kinds of these groups, whenever they have changed; until cancelled.
 
-    While the server cannot be asked, nothing is told: no kind goes because of that.
+    While the server cannot be reached, it is not called, so that no kind is dropped because of that.
     """
     known: frozenset[GroupKind] | None = None
     while True:
@@ -102,9 +102,9 @@ async def follow_groups(
         if kinds != known:
             await follow(kinds)
             known = kinds
-        look_again.clear()
+        retry_now.clear()
         try:
             async with asyncio.timeout(AGAIN):
-                await look_again.wait()
+                await retry_now.wait()
         except TimeoutError:
             continue

@@ -1,7 +1,7 @@
 """The cluster home: objects are read from watches of an API server, and every write is a request to it.
 
-A write's answer is newer than what the watches have told; who writes records it. Values of Secrets are never
-kept: they are read by name when a run needs them.
+The answer to a write is newer than the events of the watches, so the writer records it. Values of Secrets are
+never kept: they are read by name when a run needs them.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class KubernetesHome:
     ) -> None:
         """Without an election this is the only replica.
 
-        `on_deleted` hears of what runs delete; what goes with its owner is the garbage collector's.
+        `on_deleted` is called with objects that runs delete, not with those of the garbage collector.
         """
         self._api = api
         self._kube = kube
@@ -74,11 +74,11 @@ class KubernetesHome:
         self._kinds = tuple(name for name in names if scope.chosen or scope.has(name))
         self._intact: dict[ObjectRef, str] = {}
         self._present: set[ObjectRef] = set()
-        """Secrets that exist and that the watch may not have told of yet."""
+        """Secrets that exist and that the watch may not have announced yet."""
         self._marks: dict[tuple[GroupKind, bool], str] = {}
-        """The newest version of our own writes that each stream has to tell."""
+        """The newest version of our own writes that each stream has to announce."""
         self._caught_up: dict[GroupKind, str] = {}
-        """Since which taking of the Lease each kind is known as the replica before us left it."""
+        """For each kind, the version of our Lease since which all writes of the former replica are known."""
         self._unknown: dict[GroupKind, str] = {}
         self._on_problems = on_problems
         self._on_deleted = on_deleted
@@ -92,13 +92,13 @@ class KubernetesHome:
 
     @property
     def requests(self) -> tuple[ApiServer, Resources]:
-        """What requests that no other home knows are made with."""
+        """The parts for requests that only this home can make."""
         return self._api, self._resources
 
-    def look_again(self, kinds: Collection[GroupKind] | None = None) -> None:
+    def retry_unknown(self, kinds: Collection[GroupKind] | None = None) -> None:
         """Ask at once for these kinds (None: for all) if they could not be watched."""
         for watch in self._watches:
-            watch.look_again(kinds)
+            watch.retry_unknown(kinds)
 
     def look_for(self, foreign: ForeignWriters, versions: Versions) -> None:
         """Look for another operator: `versions` is shown all objects from the next watch on."""
@@ -127,7 +127,7 @@ class KubernetesHome:
         return watch
 
     def _note_unknown(self, kind: GroupKind, why: str) -> None:
-        """A group of other operators' resources is told once: all of its kinds lack the same right."""
+        """Note a kind that cannot be watched; a group of other operators once, as it is one right."""
         if kind.group in self._scope.exporting:
             kind = GroupKind(kind.group, "*")
         if why:
@@ -168,7 +168,7 @@ class KubernetesHome:
         return sorted(stored, key=lambda each: each.ref)
 
     def is_unchanged(self, ref: ObjectRef) -> bool:
-        """As `Home` says: by what the watch has told, without a request."""
+        """As `Home` says: by the events of the watch, without a request."""
         return ref in self._intact
 
     def is_absent(self, ref: ObjectRef) -> bool:
@@ -278,12 +278,12 @@ class KubernetesHome:
         return self._election is None or self._election.is_active
 
     def is_behind(self, group_kind: GroupKind) -> bool:
-        """As `Home` says: until the watch has told all of before the time at which we took the Lease."""
+        """As `Home` says: until the watch has announced all writes from before we took the Lease."""
         if self._election is None:
             return False
         taken = self._election.taken
         if self._caught_up.get(group_kind) != taken:
-            if not self._watches or not self._watches[-1].has_told(group_kind, taken):
+            if not self._watches or not self._watches[-1].has_delivered(group_kind, taken):
                 return True
             self._caught_up[group_kind] = taken
         return False
@@ -369,13 +369,13 @@ class KubernetesHome:
         key = (resource.group_kind, is_managed)
         if is_older(self._marks.get(key, ""), stored.resource_version):
             self._marks[key] = stored.resource_version
-        if resource.group_kind == SECRET and not self._is_told(stored.ref):
+        if resource.group_kind == SECRET and not self._is_announced(stored.ref):
             self._present.add(stored.ref)
         if is_older(self._intact.get(stored.ref, ""), stored.resource_version):
-            self._intact.pop(stored.ref, None)  # until the watch has told what its data is now
+            self._intact.pop(stored.ref, None)  # until the watch announces its new data
         return stored
 
-    def _is_told(self, ref: ObjectRef) -> bool:
+    def _is_announced(self, ref: ObjectRef) -> bool:
         return bool(self._watches) and not self._watches[-1].lacks_secret(ref)
 
     @staticmethod

@@ -34,7 +34,7 @@ class ApiLeases:
         self._namespace = namespace
         self._name = name
         self._whole: Document = {}
-        """The Lease as it was read: what others wrote into it stays."""
+        """The Lease as it was read: fields of other writers are kept."""
 
     async def get(self) -> Held | None:
         """As `Leases` says."""

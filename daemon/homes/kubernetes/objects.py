@@ -1,4 +1,4 @@
-"""Objects of the API server as the home keeps them: no bookkeeping of fields, of Secrets no value at all."""
+"""Objects of the API server as the home keeps them: without `managedFields` and without values of Secrets."""
 
 from base64 import b64decode
 from binascii import Error as NotBase64
@@ -17,17 +17,17 @@ from syncret.daemon.homes.kubernetes.resources import Resource
 SECRET: Final = table.SECRET.group_kind
 
 METADATA_ALONE: Final = frozenset(kind.group_kind for kind in table.KINDS if kind.role == "core")
-"""Kinds of which the home keeps the metadata: their content is read when it is used."""
+"""Kinds of which the home keeps only the metadata: their content is read when it is used."""
 
 
 _SLIM: Final = frozenset(
     ("name", "namespace", "uid", "resourceVersion", "labels", "deletionTimestamp", "finalizers")
 )
-"""What is kept of the metadata of others' objects, of which there may be a hundred thousand."""
+"""The metadata that is kept of others' objects, of which there may be a hundred thousand."""
 
 
 class Metadata(Struct, frozen=True, rename="camel"):
-    """What tells versions of objects apart."""
+    """The metadata that identifies a version of an object."""
 
     name: str = ""
     namespace: str = ""
@@ -69,7 +69,7 @@ def ref_of(resource: Resource, namespace: str, name: str) -> ObjectRef:
 
 
 def gone(ref: ObjectRef, uid: str, version: str) -> StoredObject:
-    """The last version of what is not there any more."""
+    """The last version of an object that is gone."""
     return StoredObject(ref=ref, uid=uid, resource_version=version, data=b"{}")
 
 

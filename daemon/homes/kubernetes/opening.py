@@ -55,7 +55,7 @@ async def cluster_home(
     writing: Writing = Writing(),  # noqa: B008  # immutable
     stats: ClusterStats | None = None,
 ) -> AsyncGenerator[KubernetesHome, None]:
-    """The home on that server, until the block is left; `writing` says when a write may leave it.
+    """The home on that server, until the block is left; `writing` says when writes are allowed.
 
     `stats` is counted up. Raises HomeUnusable.
     """
@@ -93,7 +93,7 @@ async def cluster_home(
 def elected(
     api: ApiServer, chosen: Access, lease: LeaseChoice, foreign: ForeignWriters | None = None
 ) -> AbstractAsyncContextManager[Election]:
-    """The election of our replicas. Whoever else takes its Lease is another operator."""
+    """The election of our replicas. Any other holder of its Lease is another operator."""
     name = LeaseName(lease.namespace or chosen.namespace or "default", lease.name)
     leases: Leases = ApiLeases(api, *name)
     if foreign is not None:
@@ -105,7 +105,7 @@ def elected(
 def _fence(
     election: Election | None, foreign: ForeignWriters | None, *, observe: bool
 ) -> Callable[[], float]:
-    """For how many seconds writes may still leave."""
+    """The seconds for which writes may still be sent."""
     if observe:
         return _shut
     left = no_fence if election is None else lambda: election.left
@@ -113,7 +113,7 @@ def _fence(
 
 
 def _shut() -> float:
-    """The fence of who only observes."""
+    """The fence of a daemon that only observes."""
     return 0.0
 
 
@@ -150,7 +150,7 @@ async def http_to(chosen: Access, *, connections: int = 0) -> AsyncGenerator[Htt
 
 
 def own_access(kubeconfig: str, context: str, environment: Mapping[str, str], mount: Path = MOUNT) -> Access:
-    """Who we are: by a kubeconfig that is named, else as the pod that we run in. Raises HomeUnusable."""
+    """Our access: by a kubeconfig that is named, else as the pod that we run in. Raises HomeUnusable."""
     pod = environment.get("POD_NAME", "")
     found = _access(kubeconfig, context, environment, mount)
     return structs.replace(found, pod=pod) if _A_POD.fullmatch(pod) else found

@@ -1,7 +1,7 @@
 """A copy of a part of a cluster, to see what runs would write there: writes stay in memory.
 
-What the copy lacks is read from the API server when a run asks for it, with the rights of the person whose
-plan it is. A Secret that may not be read makes the run fail, not the plan wrong.
+Objects that the copy lacks are read from the API server when a run asks for them, with the rights of the
+person who runs the plan. If a Secret may not be read, the run fails, instead of giving a wrong plan.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied
 
 NOT_FROM_HERE = "not known from here"
-"""Begins the message of what only the daemon could tell."""
+"""Begins messages about things that only the daemon knows."""
 
 
 class Rehearsal(MemoryCluster):
@@ -31,11 +31,11 @@ class Rehearsal(MemoryCluster):
         super().__init__(now=now, admission=admission_by(catalog))
         self._cluster = cluster
         self._known: set[ObjectRef] = set()
-        """What the API server was asked for already, or what is in the copy in place of it."""
+        """Objects that were read from the API server already, or that the copy has in their place."""
         self._reading = asyncio.Lock()
 
     def load(self, document: Document) -> None:
-        """Let an object be in the copy, as the API server has it or would store it."""
+        """Put an object into the copy, as the API server has it or would store it."""
         ref = ref_of(document)
         self._known.add(ref)
         metadata = document["metadata"]
@@ -52,13 +52,13 @@ class Rehearsal(MemoryCluster):
         )
 
     async def apply(self, document: Document) -> StoredObject:
-        """As the API server would, by rules of ours; where that may not be asked. Raises Invalid."""
+        """Apply by our own rules, for users who may not ask the API server for a dry run. Raises Invalid."""
         stored = await super().apply(document)
         self._known.add(stored.ref)
         return stored
 
     async def get(self, ref: ObjectRef) -> StoredObject | None:
-        """As `Home` says; what the copy lacks is read. Raises StorageUnavailable if that is not allowed."""
+        """As `Home` says; objects that the copy lacks are read. Raises StorageUnavailable if not allowed."""
         async with self._reading:
             if ref not in self._known:
                 try:
@@ -90,12 +90,12 @@ class Rehearsal(MemoryCluster):
                 self.load(stored.document)
 
     async def create(self, document: Document, *, field_manager: str = "") -> StoredObject:
-        """As `Home` says: what is there live is there."""
+        """As `Home` says: an object that the cluster has already exists."""
         await self.get(ref_of(document))
         return await super().create(document, field_manager=field_manager)
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
-        """Refused: it is the daemon that may have tokens of other accounts."""
+        """Refused: only the daemon may have tokens of other accounts."""
         del audiences, seconds
         raise Denied(
             f"{NOT_FROM_HERE}: a token of {account} is for the daemon alone",

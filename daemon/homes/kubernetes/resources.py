@@ -20,7 +20,7 @@ PAGE: Final = "500"
 """Objects of one answer."""
 
 KNOWN_FOR: Final = 30.0
-"""Seconds after which what was not served is asked for again."""
+"""Seconds after which the server is asked again for a kind that it did not serve."""
 
 
 class Resource(Struct, frozen=True):

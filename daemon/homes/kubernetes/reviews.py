@@ -1,4 +1,4 @@
-"""Asks the API server whose a token is, and what its owner may read: TokenReview, SubjectAccessReview."""
+"""Checks who owns a token, and what the owner may read, by TokenReview and SubjectAccessReview."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ from syncret.providers.kit.kube.client import path_of
 from syncret.providers.values import SecretBytes
 
 KEPT_FOR: Final = 60.0
-"""Seconds for which an answer is taken again."""
+"""Seconds for which an answer is cached."""
 
 MOST_KEPT: Final = 256
 AT_ONCE: Final = 2
-"""Reviews under way: who sends wrong tokens costs the API server no more."""
+"""Reviews under way at once, so that requests with wrong tokens do not load the API server."""
 
 
 class _User(Struct):

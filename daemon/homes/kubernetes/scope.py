@@ -8,7 +8,7 @@ from syncret.config.resources.kinds import EXTERNAL_SECRET, kind_of
 
 
 class Selected(NamedTuple):
-    """What is watched of one kind."""
+    """The objects of one kind that are watched."""
 
     labels: str = ""
     """The labels of its objects; empty: any."""
@@ -19,7 +19,7 @@ class Selected(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """What of a cluster is watched."""
+    """The part of a cluster that is watched."""
 
     namespace: str = ""
     """The one namespace; empty: all."""
@@ -35,7 +35,7 @@ class Scope(NamedTuple):
     """These kinds, in place of those that the daemon has a model for; of each, whole objects."""
 
     def of(self, kind: GroupKind) -> Selected:
-        """What is watched of a kind."""
+        """The selection of a kind's objects."""
         if self.chosen is not None:
             return self.chosen[kind]
         return Selected(self.selector if kind == EXTERNAL_SECRET.group_kind else "")
@@ -46,6 +46,6 @@ class Scope(NamedTuple):
 
 
 def _concerns_namespaces(kind: GroupKind) -> bool:
-    """Whether a kind matters to who works in one namespace: what others make in many does not."""
+    """Whether a kind matters to a daemon of one namespace: namespaced ones, stores and generators."""
     known = kind_of(kind)
     return known is None or known.namespaced or known.role in {"store", "generator"}

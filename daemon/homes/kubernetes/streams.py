@@ -1,4 +1,4 @@
-"""One watch of one resource: listed, followed, resumed where it broke, listed anew where it cannot be.
+"""One watch of one resource: lists, follows, resumes after a break, or lists anew if it cannot resume.
 
 Only a DELETED event or a complete list makes an object gone: a server that cannot be reached, a right that
 was taken away or a missing CRD never do.
@@ -45,7 +45,7 @@ _GONE: Final = 410
 
 
 class _Known(Struct, frozen=True, gc=False):
-    """What the stream has told of an object."""
+    """The version of an object that the stream announced last."""
 
     uid: str
     version: str
@@ -87,10 +87,10 @@ Raw: TypeAlias = msgspec.Raw | bytes
 
 
 class Receiver(Protocol):
-    """Takes what a stream tells, in its order. May wait, and so hold up the stream."""
+    """Takes the events of a stream, in order. It may wait, which delays the stream."""
 
     async def changed(self, resource: Resource, raw: Raw, *, is_new: bool) -> None:
-        """A version of an object that exists; `is_new`: the stream has told of none of it before."""
+        """A version of an object that exists; `is_new`: it is the first one that the stream announces."""
         ...
 
     async def deleted(self, resource: Resource, ref: ObjectRef, uid: str, version: str) -> None:
@@ -98,7 +98,7 @@ class Receiver(Protocol):
         ...
 
     async def listed(self) -> None:
-        """All objects that existed have been told."""
+        """All objects that existed have been announced."""
         ...
 
     async def unknown(self, why: str) -> None:
@@ -122,15 +122,15 @@ class Stream:
     ) -> None:
         self.kind = kind
         self.version = ""
-        """The newest version that was told, or that the server said was the newest."""
+        """The newest version that was announced, by an event or by a bookmark of the server."""
         self._newest = ""
         self._is_connected = False
         self.is_listed = False
         self.known: dict[ObjectRef, _Known] = {}
         self.moved = asyncio.Event()
         """Set whenever `version` or `is_listed` changes."""
-        self.look_again = asyncio.Event()
-        """To be set when what was not served may be served now."""
+        self.retry_now = asyncio.Event()
+        """To be set when a resource that was not served may be served now."""
         self._api = api
         self._resources = resources
         self._receiver = receiver
@@ -142,7 +142,7 @@ class Stream:
 
     @property
     def doing(self) -> str:
-        """What it does, for messages."""
+        """The beginning of messages: the watch and its kind."""
         return f"watching {self.kind}"
 
     async def run(self) -> None:
@@ -157,7 +157,7 @@ class Stream:
     async def _run(self) -> None:
         failures = 0
         while True:
-            self.look_again.clear()
+            self.retry_now.clear()
             try:
                 resource = await self._resources.find(self.kind)
                 if resource is None:
@@ -182,18 +182,18 @@ class Stream:
                 await asyncio.sleep(_pause(error, failures))
 
     async def _wait(self) -> None:
-        """Until it is worth asking again for what is not served, or may not be watched."""
+        """Wait before the next attempt, for a resource that is not served, or may not be watched."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.look_again.wait(), MISSING)
+            await asyncio.wait_for(self.retry_now.wait(), MISSING)
             self._resources.forget(self.kind)
 
     @property
     def is_current(self) -> bool:
-        """Whether all that existed was told, and what happens is being told."""
+        """Whether all objects were announced, and the watch is connected."""
         return self.is_listed and self._is_connected
 
     def has_reached(self, version: str) -> bool:
-        """Whether the stream has told everything up to a version."""
+        """Whether the stream has announced everything up to a version."""
         return self.is_listed and not is_older(self.version, version)
 
     def _broke(self, why: str) -> None:
@@ -208,7 +208,7 @@ class Stream:
         self._state.has_synced = True
 
     async def _lose(self, why: str) -> None:
-        """The resource cannot be seen: nothing is known of what happens to it."""
+        """The resource cannot be watched: its changes are unknown."""
         self._broke("unknown")
         self._state.is_unknown = True
         self.version = ""
@@ -226,7 +226,7 @@ class Stream:
         except Invalid:
             if not starts:
                 raise
-            self._lists_by_watch = False  # a server of before 1.34, or one that was told not to
+            self._lists_by_watch = False  # a server of before 1.34, or one with WatchList disabled
 
     async def _read(self, resource: Resource, *, starts: bool) -> None:
         listing: set[ObjectRef] | None = set() if starts else None
@@ -282,7 +282,7 @@ class Stream:
             self.known.pop(ref, None)
             await self._receiver.deleted(resource, ref, head.uid, head.resource_version)
         else:
-            await self._tell(resource, ref, head, event.object)
+            await self._announce(resource, ref, head, event.object)
         if listing is None:
             self._move(head.resource_version)
         else:
@@ -295,7 +295,7 @@ class Stream:
             return _Expired()
         return StorageUnavailable(status.message or "the server ended the watch with an error")
 
-    async def _tell(self, resource: Resource, ref: ObjectRef, head: Metadata, raw: Raw) -> None:
+    async def _announce(self, resource: Resource, ref: ObjectRef, head: Metadata, raw: Raw) -> None:
         known = self.known.get(ref)
         if known is not None and known.version == head.resource_version and known.uid == head.uid:
             return
@@ -305,10 +305,10 @@ class Stream:
         await self._receiver.changed(resource, raw, is_new=known is None)
 
     async def _complete(self, resource: Resource, named: set[ObjectRef], version: str) -> None:
-        """The list is whole: what was known and is not in it is gone."""
+        """The list is complete: known objects that are not in it are gone."""
         if is_older(version, self._newest):
             raise HomeUnusable(
-                f"{self.doing}: the API server's data is older than what it told before: a backup",
+                f"{self.doing}: the API server's data is older than before: it was restored from a backup",
                 hint="start again: everything is looked at anew then",
             )
         for ref in [ref for ref in self.known if ref not in named]:
@@ -340,7 +340,7 @@ class Stream:
                 head = msgspec.json.decode(raw, type=_Head).metadata
                 ref = ref_of(resource, head.namespace, head.name)
                 named.add(ref)
-                await self._tell(resource, ref, head, raw)
+                await self._announce(resource, ref, head, raw)
             token, version = page.metadata.continue_, page.metadata.resource_version
             if not token:
                 await self._complete(resource, named, version)

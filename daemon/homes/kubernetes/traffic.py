@@ -1,4 +1,4 @@
-"""Whether objects are being written: what can wait gives way to that."""
+"""Counts writes of objects under way, so that less urgent requests can wait for them."""
 
 import asyncio
 from collections.abc import Generator

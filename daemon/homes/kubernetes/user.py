@@ -1,7 +1,7 @@
-"""A cluster as a person with a kubeconfig sees it: some objects may be read, others not, and that is told.
+"""A cluster as a person with a kubeconfig sees it: which rights are missing is recorded.
 
-Nothing is watched and nothing is kept. The only write that is made is the one that a person asks for by name;
-what would become of others is asked with `dryRun=All`, which the API server does not carry out.
+Nothing is watched and nothing is kept. The only write is an annotation that the person asks for; the effect
+of others is found out with `dryRun=All`, which the API server does not carry out.
 """
 
 import json
@@ -29,7 +29,7 @@ __all__ = ("ClusterEvent", "NotAllowed", "UserCluster", "user_cluster")
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 MANAGER: Final = "syncret-cli"
-"""The field manager of what a person asks for."""
+"""The field manager of writes for a person."""
 
 _OF_RIGHTS: Final = '" cannot '
 """In the words of a 403 for want of a right; one of a webhook or a quota has others."""
@@ -38,17 +38,17 @@ _EVENT: Final = GroupKind("", "Event")
 
 
 class ClusterEvent(Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a controller told of an object."""
+    """An Event of a controller about an object."""
 
     at: str
-    """When it was told last."""
+    """When it occurred last."""
     warning: bool
     reason: str
     message: str
     count: int
     """How often."""
     source: str
-    """Who told it."""
+    """The controller that reported it."""
 
     @property
     def seconds(self) -> float:
@@ -93,10 +93,10 @@ class UserCluster:
         self._resources = Resources(api, catalog)
         self.server = access.server
         self.namespace = settings.namespace or access.namespace or "default"
-        """The namespace that is meant where none is named."""
+        """The default namespace."""
         self.context = settings.context
         self.denied: dict[str, None] = {}
-        """What the API server said of each right that was missing, once."""
+        """The messages of the API server about missing rights, each once."""
 
     async def get(self, ref: ObjectRef) -> StoredObject | None:
         """The object, whole. Raises NotAllowed."""
@@ -107,7 +107,7 @@ class UserCluster:
         return None if answer is None else stored_of(resource, answer.decode(Document), whole=True)
 
     async def exists(self, ref: ObjectRef) -> bool | None:
-        """Whether there is such an object, of which no value is read; None where that may not be known."""
+        """Whether there is such an object, read without its values; None if it may not be read."""
         resource = await self._resources.find(ref.group_kind)
         if resource is None:
             return False
@@ -138,7 +138,7 @@ class UserCluster:
     async def events(
         self, namespace: str = "", *, of: ObjectRef | None = None
     ) -> Mapping[ObjectRef, Sequence[ClusterEvent]]:
-        """Warnings of a namespace or of all, or what was told of one object, the newest first.
+        """Warnings of a namespace or of all, or the events of one object, the newest first.
 
         None if that may not be listed.
         """
@@ -157,8 +157,8 @@ class UserCluster:
             group = document.get("involvedObject", {}).get("apiVersion", "").rpartition("/")[0]
             ref = ObjectRef(group, about.kind, about.namespace, about.name)
             found.setdefault(ref, []).append(_event(event))
-        for told in found.values():
-            told.sort(key=lambda each: each.seconds, reverse=True)
+        for events in found.values():
+            events.sort(key=lambda each: each.seconds, reverse=True)
         return found
 
     async def _listed(

@@ -18,7 +18,7 @@ from syncret.daemon.homes.kubernetes.scope import Scope
 from syncret.daemon.homes.kubernetes.streams import Raw, Stream, is_older
 
 MOST_WAITING = 1000
-"""Events that wait for the reader; then the streams wait, and the server's."""
+"""Events that may wait for the reader; if there are more, the streams wait, and so does the server."""
 
 
 class ClusterWatch(AsyncIterator[WatchEvent]):
@@ -35,7 +35,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         on_unknown: Callable[[GroupKind, str], None],
         versions: Versions,
     ) -> None:
-        """`intact` is given the version of each Secret that is as written; `present` loses what was told."""
+        """`intact` gets the version of each Secret that is as written; `present` loses those announced."""
         self._api = api
         self._resources = resources
         self._scope = scope
@@ -105,15 +105,15 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         self._streams[key] = stream
         self._tasks.append(asyncio.create_task(stream.run(), name=f"home: watch {key[0]}"))
 
-    def look_again(self, kinds: Collection[GroupKind] | None) -> None:
+    def retry_unknown(self, kinds: Collection[GroupKind] | None) -> None:
         """Ask at once for these kinds (None: for all) if they could not be watched; and which may export."""
         self._look_for_kinds.set()
         for (kind, _), stream in tuple(self._streams.items()):
             if kinds is None or kind in kinds:
-                stream.look_again.set()
+                stream.retry_now.set()
 
     def lacks_secret(self, ref: ObjectRef) -> bool:
-        """Whether both streams of Secrets are whole, and neither has told of this one."""
+        """Whether both streams of Secrets are current, and neither has announced this one."""
         if (SECRET, True) not in self._streams:
             return False
         halves = (self._secrets.managed.stream, self._secrets.others.stream)
@@ -124,7 +124,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         """One for each kind that is followed; of Secrets there are two."""
         return self._streams.values()
 
-    def has_told(self, kind: GroupKind, version: str) -> bool:
+    def has_delivered(self, kind: GroupKind, version: str) -> bool:
         """Whether the reader knows all objects of the kind as they were when that version was written."""
         if not all(stream.has_reached(version) for stream in self.streams if stream.kind == kind):
             return False
@@ -174,7 +174,7 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
         await self._drained.wait()
 
     async def found(self, resource: Resource, ref: ObjectRef) -> StoredObject | None:
-        """An object that a stream has lost, as it is now. Raises HomeError: the stream tells of it again."""
+        """An object that left a stream, as it is now. Raises HomeError; it is announced again."""
         accept = METADATA_ONLY if ref.group_kind in METADATA_ALONE else JSON
         answer = await self._api.read(resource.path_to(ref), doing=f"reading {ref}", accept=accept)
         return None if answer is None else stored_of(resource, msgspec.json.decode(answer.body), whole=True)
@@ -202,12 +202,12 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
 
 
 class _Kind:
-    """Hands the events of one stream on as they are."""
+    """Passes the events of one stream on unchanged."""
 
     stream: Stream
 
     def __init__(self, watch: ClusterWatch, kind: GroupKind, *, whole: bool, is_selected: bool) -> None:
-        """`whole`: with the bookkeeping of fields, and with all metadata. `is_selected`: by a label."""
+        """`whole`: with `managedFields` and all metadata. `is_selected`: by a label."""
         self._watch = watch
         self._kind = kind
         self._whole = whole
@@ -237,7 +237,7 @@ class _Kind:
 
 
 class _Secrets:
-    """Two streams that share all Secrets: the marked ones with their data, of others the metadata alone."""
+    """Two streams for all Secrets: those marked as managed with their data, of others only the metadata."""
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class _HalfOfSecrets:
     """Receives one of the two streams.
 
     DELETED there has two meanings: the Secret is gone, or its label changed and the other stream has it. If
-    that one has not told so yet, the Secret is looked for by its name.
+    that one has not announced it yet, the Secret is read by its name.
     """
 
     stream: Stream

@@ -1,9 +1,9 @@
 """The simulated cluster itself: a whole home in memory, and the base on which the filesystem home stands.
 
-Every mutation is synchronous inside: journalled, stored and told to the watchers before the call returns, so
-that the outcome of a run depends on nothing but the order of its calls. Other than with an API server and its
-controllers, what follows from a deletion (owned objects, the contents of a namespace) happens inside the call
-that caused it.
+Every mutation is synchronous inside: journalled, stored and announced to the watchers before the call
+returns, so that the outcome of a run depends only on the order of its calls. Unlike an API server and its
+controllers, the cluster deletes dependents (owned objects, the contents of a namespace) inside the call that
+deletes the owner.
 """
 
 import asyncio
@@ -51,8 +51,8 @@ class MemoryCluster:
     """Objects of any kind in memory. Implements `Home`.
 
     A caller that has to do something slow or fallible before an object may be seen (write its files) splits a
-    write: `prepare_create`, `prepare_update` and `prepare_apply` judge and complete the document without
-    changing anything, `commit` makes the write, or raises Conflict where another came in between.
+    write: `prepare_create`, `prepare_update` and `prepare_apply` validate and complete the document without
+    changing anything, `commit` makes the write, or raises Conflict if there was another in between.
     """
 
     def __init__(
@@ -65,21 +65,21 @@ class MemoryCluster:
         new_uid: Callable[[], str] = random_uid,
         version: int = 0,
     ) -> None:
-        """`version` is the last resource version that an earlier life of this cluster gave."""
+        """`version` is the last resource version before a restart."""
         self._now = now
         self._admission = admission
         self._new_uid = new_uid
         self._store = ObjectStore(journal=journal, contents=contents, version=version)
         self._garbage_collector = GarbageCollector(self._store, lambda: stamp(now()))
 
-    # ------------------------------------------------------------------------------------------ a former life
+    # ---------------------------------------------------------------------------------------------- restoring
     @property
     def version(self) -> int:
         """The last resource version that was given."""
         return self._store.version
 
     def restore(self, stored: StoredObject) -> None:
-        """Take over a version as the journal kept it, before anybody watches or writes."""
+        """Take over a version from the journal, before the first watch or write."""
         self._store.restore(stored)
 
     # ------------------------------------------------------------------------------------------------- source
@@ -97,7 +97,7 @@ class MemoryCluster:
 
     @property
     def broadcaster(self) -> Broadcaster:
-        """Tells watches every change before the call that makes it returns."""
+        """Announces every change to the watches before the call that makes it returns."""
         return self._store.broadcaster
 
     def snapshot(self, group_kind: GroupKind) -> Sequence[StoredObject]:
@@ -151,7 +151,7 @@ class MemoryCluster:
         return self._store.index.get(seen.ref)
 
     async def check_durable(self) -> None:
-        """Memory keeps whatever is written."""
+        """Always durable, for as long as the process lives."""
 
     def may_mark(self, ref: ObjectRef) -> bool:
         """Any object may, as in a cluster."""
@@ -159,7 +159,7 @@ class MemoryCluster:
         return True
 
     def touched(self, ref: ObjectRef) -> None:
-        """Tell the watchers that what the content store keeps of an object may have changed there."""
+        """Announce that the content of an object in the content store may have changed."""
         self._store.drifted(ref)
 
     # ------------------------------------------------------------------------------------------------- status
@@ -182,7 +182,7 @@ class MemoryCluster:
         return sys.maxsize
 
     def owns(self, ref: ObjectRef) -> bool:
-        """Always: nobody else acts on it."""
+        """Always: there are no other replicas."""
         del ref
         return True
 
@@ -200,7 +200,7 @@ class MemoryCluster:
         return ()
 
     def record_event(self, seen: StoredObject, *, warning: bool, reason: str, message: str) -> None:
-        """Do nothing: nobody describes an object here."""
+        """Do nothing: events are not kept."""
 
     def manifest_of(self, ref: ObjectRef) -> ManifestPlace | None:
         """None: objects come from requests."""
@@ -213,7 +213,7 @@ class MemoryCluster:
         return None
 
     async def issue_token(self, account: ObjectRef, audiences: Sequence[str], seconds: int) -> IssuedToken:
-        """Refused: a simulated cluster has no accounts that anybody else would trust."""
+        """Refused: no server would trust the accounts of a simulated cluster."""
         raise no_token(account, audiences, seconds)
 
     @property
@@ -246,7 +246,7 @@ class MemoryCluster:
 
     # ------------------------------------------------------------------------------------ writes in two steps
     def prepare_create(self, document: Document, *, field_manager: str = "") -> WriteRequest:
-        """Judge and complete a new object. Raises AlreadyExists, Invalid or Forbidden."""
+        """Validate and complete a new object. Raises AlreadyExists, Invalid or Forbidden."""
         request = self._creation(document, admission=self._admission, field_manager=field_manager)
         if self._store.index.get(request.ref) is not None:
             raise AlreadyExists(f"{request.ref} already exists")
@@ -254,7 +254,7 @@ class MemoryCluster:
         return request
 
     def prepare_update(self, document: Document, *, field_manager: str = "") -> WriteRequest:
-        """Judge and complete a new version. Raises NotFound, Conflict or Invalid."""
+        """Validate and complete a new version. Raises NotFound, Conflict or Invalid."""
         ref = requests.ref_of_request(document, self._admission)
         before = self._store.found(ref)
         return requests.for_update(
@@ -267,12 +267,12 @@ class MemoryCluster:
         )
 
     def prepare_finalizers(self, stored: StoredObject, finalizers: Sequence[str]) -> WriteRequest:
-        """Judge other finalizers for a version. Raises NotFound, Conflict or Invalid."""
+        """Validate other finalizers for a version. Raises NotFound, Conflict or Invalid."""
         before = self._store.found(stored.ref)
         return requests.for_finalizers(finalizers, stored, before, self._store.whole(before).document)
 
     def prepare_apply(self, document: Document, *, admitted: bool = False) -> WriteRequest:
-        """Judge and complete what a user applies. Raises Invalid or Forbidden.
+        """Validate and complete an applied document. Raises Invalid or Forbidden.
 
         A document that is `admitted` has passed admission as a new object already.
         """
@@ -290,8 +290,8 @@ class MemoryCluster:
     def commit(self, request: WriteRequest) -> StoredObject:
         """Make a prepared write. Raises Conflict where the object changed since, or Forbidden.
 
-        What is returned is what was written, even where that let the object go: because its last finalizer
-        was dropped, or because its owners are gone.
+        Returns the version that was written, even if that removed the object: because its last finalizer was
+        dropped, or because its owners are gone.
         """
         ref, document, before, changed = request
         if self._store.index.get(ref) is not before:
@@ -325,7 +325,7 @@ class MemoryCluster:
             raise Forbidden(f"{ref}: its namespace is being terminated, nothing can be created in it")
 
     def _ensure_namespace(self, name: str) -> None:
-        """A namespace that is used but was never given exists."""
+        """Create a namespace that is used but was not created."""
         if name and self._store.index.get(kinds.namespace_ref(name)) is None:
             self.commit(self.prepare_create(kinds.namespace_document(name)))
 
@@ -339,7 +339,7 @@ def no_token(account: ObjectRef, audiences: Sequence[str], seconds: int) -> Malf
     """The refusal of a home without an API server."""
     receiver = f"for {', '.join(audiences)}" if audiences else "for its API server"
     return Malformed(
-        f'ServiceAccount "{account.name}" of namespace "{account.namespace}": nobody here can issue a token '
+        f'ServiceAccount "{account.name}" of namespace "{account.namespace}": this home cannot issue a token '
         f"of {seconds} s {receiver}",
         hint="this home has no API server: let the store refer to a Secret",
     )

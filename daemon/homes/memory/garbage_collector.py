@@ -1,9 +1,9 @@
 """Deletion and what follows from it: finalizers, contents of namespaces, objects whose owners are gone.
 
-A cluster has controllers for that, which run some moments later. Here it is part of the call that caused it,
-in a fixed order, and the cause goes last: a journal that fails in the middle, or a crash, leaves the cause
-standing, and the next try finds all that is still to be done. So, other than in a cluster, watchers see an
-object go before its owner.
+A cluster has controllers for that, which run some moments later. Here it is part of the call that deletes the
+owner, in a fixed order, with the owner last: if the journal fails in the middle, or the process crashes, the
+owner is still there, and the next attempt finds all that is left to do. So, unlike in a cluster, watchers see
+the deletion of an object before that of its owner.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ class GarbageCollector:
         self._ending: set[str] = set()  # namespaces whose contents this very call is retiring
 
     def delete(self, ref: ObjectRef) -> None:
-        """Delete an object: mark it while something holds it, or remove it with what hangs on it."""
+        """Delete an object: mark it while finalizers hold it, or remove it with its dependents."""
         document = self._store.document(ref)
         if ref.group_kind == kinds.NAMESPACE:
             self._mark(ref, document)
@@ -36,7 +36,7 @@ class GarbageCollector:
             self._remove(ref)
 
     def finalize(self, ref: ObjectRef, document: Document) -> StoredObject | None:
-        """Remove an object that waited only for this, its last, change; None where something holds it."""
+        """Remove an object if this change dropped its last finalizer; None if it is still held."""
         if not metadata.is_being_deleted(document) or self._held(ref, document):
             return None
         return self._remove(ref, document)
@@ -77,7 +77,7 @@ class GarbageCollector:
         self._store.replace(self._store.found(ref), document)
 
     def _remove(self, ref: ObjectRef, last: Document | None = None) -> StoredObject:
-        """Take an object away, after all that it owned; `last` is the change that let it go."""
+        """Remove an object, after all that it owned; `last` is the change that released it."""
         index, stood = self._store.index, self._store.found(ref)
         doomed, held, shared = self._follow(ref)
         for other in held:
@@ -94,7 +94,7 @@ class GarbageCollector:
         return stored
 
     def _follow(self, ref: ObjectRef) -> tuple[Sequence[ObjectRef], ...]:
-        """What goes with an object (itself first), what of its own has to wait, what has other owners."""
+        """What to remove with an object (itself first), what finalizers hold, what has other owners."""
         owners = self._store.owners
         doomed = {ref: self._store.found(ref).uid}
         held: dict[ObjectRef, None] = {}

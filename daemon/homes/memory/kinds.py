@@ -1,6 +1,6 @@
-"""What the server must know about kinds: the few that it treats specially, and which have a status apart.
+"""Rules of the server for kinds: which have a generation and a status subresource, and namespaces.
 
-What the server does with Secrets and ConfigMaps beyond admission: folding of stringData, immutability.
+For Secrets and ConfigMaps, also those beyond admission: folding of stringData, immutability.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
 def has_status_apart(kind: tuple[str, str]) -> bool:
-    """Whether writing the object leaves its status alone, and `report` is the only way to it."""
+    """Whether the kind has a status subresource: other writes leave the status unchanged."""
     return kind[0] in table.OUR_GROUPS or kind == NAMESPACE
 
 
@@ -56,7 +56,7 @@ _VALUES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
 
 
 def problems_of(document: Document, kind: tuple[str, str]) -> Iterator[Problem]:
-    """Values that cannot be stored. What else can be wrong with them is for admission to say."""
+    """Values that cannot be stored. Other problems are found by admission."""
     for key in _VALUES.get(kind, ()):
         values = document.get(key)
         if values is None:

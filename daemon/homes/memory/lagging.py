@@ -1,7 +1,7 @@
-"""The simulated cluster as a home that lags as an API server does: a write is answered at once, told later.
+"""The simulated cluster as a home that lags like an API server: a write is answered at once, announced later.
 
-What happens when is drawn from one source of chance, and delays are those of the event loop: on virtual time
-the same seed gives the same run. Reads by `get` and `list` are never stale.
+Delays and faults come from one random generator, and delays are those of the event loop: on virtual time the
+same seed gives the same run. Reads by `get` and `list` are never stale.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class Lag(Struct, frozen=True, kw_only=True):
-    """How late, and how often what goes wrong. Delays are the longest ones in seconds, others are shares."""
+    """The delays (the longest ones, in seconds) and the shares of requests and events with each fault."""
 
     events: float = 5.0
     answers: float = 0.5
@@ -46,23 +46,23 @@ class Lag(Struct, frozen=True, kw_only=True):
     """How long a watch that broke is away."""
 
     skipped: float = 0.0
-    """Events in whose place only the next one of the object comes."""
+    """Events that are left out: only the next one of the object comes."""
 
     broken: float = 0.0
     """Events after which the watch of their kind breaks, and resumes where it was."""
 
     relisted: float = 0.0
-    """Broken watches that cannot resume: the kind is listed anew, and what is missing there is gone."""
+    """Broken watches that cannot resume: the kind is listed anew, and objects that are missing are gone."""
 
     unknown: float = 0.0
     """Broken watches, and first ones, whose kind cannot be watched for a while."""
 
     conflicts: float = 0.0
-    """Writes refused although nobody else wrote."""
+    """Writes that are refused although there was no other write."""
 
     throttled: float = 0.0
     retry_after: float = 5.0
-    """How long a server that is overloaded asks for patience; every third time it does not say."""
+    """The longest wait that an overloaded server asks for; every third time it does not say."""
 
     unavailable: float = 0.0
     """Requests that are not carried out."""
@@ -72,7 +72,7 @@ class Lag(Struct, frozen=True, kw_only=True):
 
 
 class LaggingHome:
-    """A simulated cluster whose users, beside this home, act on `cluster` itself. Implements `Home`."""
+    """A home on a simulated cluster; other writers use `cluster` directly. Implements `Home`."""
 
     def __init__(self, cluster: MemoryCluster, *, lag: Lag, chance: Random) -> None:
         self.cluster = cluster
@@ -81,7 +81,7 @@ class LaggingHome:
 
     # ------------------------------------------------------------------------------------------------- reader
     def kinds(self) -> Collection[GroupKind]:
-        """All that are known, with or without objects, and what else there is an object of."""
+        """All known kinds, and any other of which there is an object."""
         return {kind.group_kind for kind in KINDS} | {*self.cluster.kinds()}
 
     def watch(self) -> Watch:
@@ -215,8 +215,8 @@ class LaggingHome:
 
     def _refuse(self) -> None:
         if self._happens(self.lag.throttled):
-            patience = None if self._happens(1 / 3) else self.lag.retry_after * self._chance.random()
-            raise TooManyRequests("too many requests", retry_after=patience)
+            retry_after = None if self._happens(1 / 3) else self.lag.retry_after * self._chance.random()
+            raise TooManyRequests("too many requests", retry_after=retry_after)
         if self._happens(self.lag.unavailable):
             raise StorageUnavailable("the server is not available")
         if self._happens(self.lag.conflicts):
@@ -248,7 +248,7 @@ class LaggingWatch(Watch):
         return super().is_drained and not any(stream.is_busy for stream in self._streams.values())
 
     def send(self, change: WatchEvent) -> None:
-        """Let the change be on its way."""
+        """Send the change, which arrives later."""
         stream = self._streams.get(change.group_kind)
         if stream is None:
             stream = self._streams[change.group_kind] = _KindStream(self, change.group_kind)
@@ -259,7 +259,7 @@ class LaggingWatch(Watch):
         if not self._closed:
             self._buffer.extend(events)
             self._wake()
-        self._broadcaster.on_drained()  # where there was nothing to tell, no reader says so
+        self._broadcaster.on_drained()  # without an event no reader calls it
 
 
 class _KindStream:
@@ -270,7 +270,7 @@ class _KindStream:
         self._kind = kind
         self._lag = watch.lag
         self._chance = watch.chance
-        self._told: dict[ObjectRef, StoredObject] = {}
+        self._delivered: dict[ObjectRef, StoredObject] = {}
         self._on_the_way: dict[ObjectRef, deque[WatchEvent]] = {}
         self._is_whole = False
         if self._happens(self._lag.unknown):
@@ -284,7 +284,7 @@ class _KindStream:
         return not self._is_whole or bool(self._on_the_way)
 
     def send(self, change: WatchEvent) -> None:
-        """Let a change be on its way, as late as chance wants; the stream may break over it."""
+        """Send a change, with a random delay; the stream may break instead."""
         stored = change.object
         if stored is None:
             return
@@ -310,20 +310,20 @@ class _KindStream:
         event = line.popleft()
         if not line:
             del self._on_the_way[ref]
-        self._watch.deliver(*self._tell(event))
+        self._watch.deliver(*self._for_watcher(event))
 
-    def _tell(self, event: WatchEvent) -> Sequence[WatchEvent]:
-        """The event as it fits what the watcher was told before."""
+    def _for_watcher(self, event: WatchEvent) -> Sequence[WatchEvent]:
+        """The event for the watcher, given what was delivered to it before."""
         stored = event.object
         if stored is None:
             return ()
-        before = self._told.get(stored.ref)
+        before = self._delivered.get(stored.ref)
         if event.type is WatchEventType.DELETED:
-            self._told.pop(stored.ref, None)
+            self._delivered.pop(stored.ref, None)
             return (event,) if before is not None else ()
         if event.type is WatchEventType.DRIFTED:
             return (event,) if before is not None else ()
-        self._told[stored.ref] = stored
+        self._delivered[stored.ref] = stored
         return (event_of(WatchEventType.ADDED if before is None else WatchEventType.MODIFIED, stored),)
 
     # ------------------------------------------------------------------------------------------------ outages
@@ -341,14 +341,14 @@ class _KindStream:
         self._after(self._lag.outages, self._begin_list)
 
     def _resume(self) -> None:
-        """Go on where the stream broke: what is still on its way arrives after all."""
+        """Go on where the stream broke: changes that are on their way arrive."""
         self._is_whole = True
         for ref, line in self._on_the_way.items():
             for _ in line:
                 self._arrive_later(ref)
 
     def _begin_list(self) -> None:
-        """All objects as they are now; the answer takes its time, and what changes meanwhile comes after."""
+        """List all objects as they are now; changes during the delay of the answer come after it."""
         found, version = list(self._watch.cluster.snapshot(self._kind)), self._watch.cluster.version
         self._on_the_way.clear()
         self._chance.shuffle(found)
@@ -356,12 +356,12 @@ class _KindStream:
 
     def _end_list(self, found: Sequence[StoredObject], version: str) -> None:
         listed = {stored.ref for stored in found}
-        gone = [stored for ref, stored in self._told.items() if ref not in listed]
+        gone = [stored for ref, stored in self._delivered.items() if ref not in listed]
         for stored in gone:
             last = msgspec.structs.replace(stored, resource_version=version)
-            self._watch.deliver(*self._tell(event_of(WatchEventType.DELETED, last)))
+            self._watch.deliver(*self._for_watcher(event_of(WatchEventType.DELETED, last)))
         for stored in found:
-            self._watch.deliver(*self._tell(event_of(WatchEventType.MODIFIED, stored)))
+            self._watch.deliver(*self._for_watcher(event_of(WatchEventType.MODIFIED, stored)))
         self._watch.deliver(WatchEvent(WatchEventType.LISTED, self._kind))
         self._resume()
 

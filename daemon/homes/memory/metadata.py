@@ -1,4 +1,4 @@
-"""Metadata: what a client may write in it, what the server alone writes, and what survives a replacement."""
+"""Metadata of objects: what clients may write, what only the server writes, and what survives an update."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ _SERVERS_OWN: Final = (
 )
 _EMPTY: Final[tuple[object, ...]] = (None, {}, [])
 _NOT_KEPT: Final = ("managedFields", "selfLink")
-_CHANCE: Final = Random()  # noqa: S311  # uids are told apart, not kept secret: no system call for each
+_CHANCE: Final = Random()  # noqa: S311  # uids are unique, not secret: no system call for each
 _VERSION_4: Final = UUID(int=0, version=4).int
 _RANDOM_BITS: Final = UUID(int=2**128 - 1, version=4).int & ~_VERSION_4
 _UNSAFE_NAMES: Final = (".", "..")
@@ -54,7 +54,7 @@ def normalized(document: Document) -> Document:
 
 
 def is_named(document: Document) -> bool:
-    """Whether a document says well enough which object it is."""
+    """Whether a document has an API version, a kind and a name."""
     metadata = document.get("metadata")
     if not is_object(metadata):
         return False
@@ -64,7 +64,7 @@ def is_named(document: Document) -> bool:
 
 
 def problems_of(document: Document) -> tuple[Problem, ...]:
-    """What keeps a cleaned document from being an object at all."""
+    """The problems for which a normalized document cannot be stored as an object."""
     missing = [
         Problem(path=key, message="Required value", hint=f"say what {key} this object has")
         for key in ("apiVersion", "kind")
@@ -97,7 +97,7 @@ def _name_problems(metadata: Metadata) -> list[Problem]:
 
 
 def set_on_create(document: Document, *, uid: str, timestamp: str, counted: bool) -> None:
-    """Write what the server writes when an object is created; `counted` kinds have a generation."""
+    """Set the fields that the server sets on creation; `counted` kinds have a generation."""
     metadata = document["metadata"]
     if not metadata.keys().isdisjoint(_SERVERS_OWN):
         for key in _SERVERS_OWN:
@@ -108,7 +108,7 @@ def set_on_create(document: Document, *, uid: str, timestamp: str, counted: bool
 
 
 def carry_over(document: Document, previous: Document) -> None:
-    """Keep what the server alone writes as the previous version has it."""
+    """Copy the fields that only the server writes from the previous version."""
     metadata, old = document["metadata"], previous["metadata"]
     for key in _SERVERS_OWN:
         metadata.pop(key, None)
@@ -117,7 +117,7 @@ def carry_over(document: Document, previous: Document) -> None:
 
 
 def check_preconditions(ref: ObjectRef, document: Document, previous: Document) -> None:
-    """Raise Conflict where the document was made from another version, or another life, than this one."""
+    """Raise Conflict if the document was made from another resource version or uid than this one's."""
     metadata, old = document["metadata"], previous["metadata"]
     if (metadata.get("uid") or old["uid"]) != old["uid"]:
         raise Conflict(f"{ref}: the object of that name is another one now; read it again")
@@ -142,7 +142,7 @@ def finalizer_problems(document: Document, previous: Document) -> Sequence[Probl
 
 
 def marked_for_deletion(document: Document, *, timestamp: str) -> None:
-    """Write what the server writes when an object has to wait for its finalizers."""
+    """Set the fields that the server sets when a deleted object waits for its finalizers."""
     metadata = document["metadata"]
     metadata |= {"deletionTimestamp": timestamp, "deletionGracePeriodSeconds": 0}
     if "generation" in metadata:
@@ -159,15 +159,15 @@ _PLACES: Final[Mapping[_Place, _Place]] = {
     place: tuple(f"f:{step}" for step in place)
     for place in (("data",), ("metadata", "labels"), ("metadata", "annotations"))
 }
-"""Where the entries stand in a document, and where managedFields speak of them."""
+"""The paths of entries in a document, and in managedFields."""
 
 
 def update_managers(document: Document, previous: Document | None, manager: str, *, timestamp: str) -> None:
     """Bring `metadata.managedFields` up to date: which manager wrote which key.
 
     An API server tracks every field; here it is the entries of data, labels and annotations, which our
-    writers ask about. A key belongs to whoever changed it last; a write without a manager's name takes the
-    keys that it changes from everyone.
+    writers ask about. A key belongs to the manager that changed it last; a write without a manager takes the
+    keys that it changes from all.
     """
     entries: Sequence[Document] = () if previous is None else previous["metadata"].get("managedFields") or ()
     changed: _Keys = {place: _changed(document, previous, place) for place in _PLACES}
@@ -206,8 +206,8 @@ def _changed(document: Document, previous: Document | None, place: _Place) -> Ab
 def _left(fields: Document, document: Document, changed: _Keys) -> _Keys:
     """The keys of a manager less those that are gone or that this write changed."""
     left: dict[_Place, set[str]] = {}
-    for place, told in _PLACES.items():
-        owned = {key.removeprefix("f:") for key in member(fields, *told)}
+    for place, path in _PLACES.items():
+        owned = {key.removeprefix("f:") for key in member(fields, *path)}
         left[place] = (owned & member(document, *place).keys()) - changed[place]
     return left
 

@@ -1,8 +1,7 @@
-"""The ledger: the one place where versions are numbered, journalled, stored and told to the watchers.
+"""The object store: versions are numbered, journalled, stored and announced to the watchers here.
 
-Who belongs to whom, and which owners are gone: the memory of the garbage collector.
-
-Stores the newest version of every object by kind, then namespace, then name.
+It has the newest version of every object by kind, then namespace, then name; and, for the garbage collector,
+the owners of objects, and which owners are gone.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -18,8 +17,8 @@ from syncret.daemon.homes.memory.plugins import ContentInMemory, ContentStore, J
 from syncret.daemon.homes.memory.requests import encode
 from syncret.daemon.homes.memory.watch import Broadcaster, Watch
 
-_GRAVES: Final = 10_000
-"""How many gone owners are remembered. It serves writers that come moments too late, not history."""
+_MOST_DELETED: Final = 10_000
+"""Deleted owners that are remembered, for writers that are a moment late."""
 
 
 def owner_references(document: Document) -> Sequence[dict[str, Any]]:
@@ -37,13 +36,13 @@ class OwnerGraph:
     """
 
     def __init__(self) -> None:
-        # Nearly every object has one owner and owns one: those stand for themselves, without a tuple.
+        # Nearly every object has one owner and owns one: a single one is stored without a tuple.
         self._uids: dict[ObjectRef, str | tuple[str, ...]] = {}
         self._dependents: dict[str, ObjectRef | tuple[ObjectRef, ...]] = {}
         self._gone: dict[str, None] = {}
 
     def set_owners(self, ref: ObjectRef, uids: Sequence[str]) -> None:
-        """Record whom the object names as its owners now; none strikes it off."""
+        """Record the owners of the object; with none it is dropped."""
         if not uids and ref not in self._uids:
             return
         old, new = self._owners(ref), tuple(dict.fromkeys(uids))
@@ -70,7 +69,7 @@ class OwnerGraph:
     def mark_deleted(self, uid: str) -> None:
         """Remember that an object is gone."""
         self._gone[uid] = None
-        if len(self._gone) > _GRAVES:
+        if len(self._gone) > _MOST_DELETED:
             del self._gone[next(iter(self._gone))]
 
     def is_deleted(self, uid: str) -> bool:
@@ -162,7 +161,7 @@ class _Head(msgspec.Struct):
 
 
 class ObjectStore:
-    """All objects, who owns them, and who watches them. Judges nothing."""
+    """All objects, their owners, and their watchers. It validates nothing."""
 
     def __init__(
         self, *, journal: Journal | None = None, contents: ContentStore | None = None, version: int = 0
@@ -176,7 +175,7 @@ class ObjectStore:
         self._contents = contents or ContentInMemory()
 
     def restore(self, stored: StoredObject) -> None:
-        """Take over a version as a journal kept it: neither journalled nor told to anybody."""
+        """Take over a version from a journal; it is neither journalled nor announced."""
         self.version = max(self.version, int(stored.resource_version))
         head = stored.as_type(_Head).metadata
         self._place(
@@ -204,11 +203,11 @@ class ObjectStore:
         return self.whole(self.found(ref)).document
 
     def add(self, ref: ObjectRef, document: Document) -> StoredObject:
-        """Let the document stand under a name that is free; returned as it is announced."""
+        """Store a document under a name that is free; returns the version that is announced."""
         return self._save(ref, document, WatchEventType.ADDED)
 
     def replace(self, standing: StoredObject, document: Document) -> StoredObject:
-        """Let the document stand in the place of this version; returned as it is announced."""
+        """Store a document in place of this version; returns the version that is announced."""
         return self._save(standing.ref, document, WatchEventType.MODIFIED)
 
     def _save(self, ref: ObjectRef, document: Document, event: WatchEventType) -> StoredObject:
@@ -225,13 +224,13 @@ class ObjectStore:
         return stored
 
     def drifted(self, ref: ObjectRef) -> None:
-        """Tell the watchers that what the content store keeps of an object was touched there."""
+        """Announce that the content of an object in the content store was changed from outside."""
         stored = self.index.get(ref)
         if stored is not None:
             self.broadcaster.publish(WatchEventType.DRIFTED, stored)
 
     def remove(self, ref: ObjectRef, last: Document | None = None) -> StoredObject:
-        """Take an object away; `last` is the change that let it go, and what the watchers are told."""
+        """Remove an object; `last` is the change that released it, which is announced."""
         stood = self.index.get(ref)
         if stood is None:
             raise NotFound(f"{ref} not found")

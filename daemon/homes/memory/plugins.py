@@ -1,6 +1,6 @@
-"""What may be hooked into a cluster: admission, a journal, and a content store for what memory must not hold.
+"""Plugins of a simulated cluster: admission, a journal, and a content store outside of memory.
 
-Admission by the rules of the config room: schema, defaults, rules between fields and between versions.
+Admission uses the rules of `syncret.config`: schema, defaults, rules between fields and between versions.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from syncret.daemon.homes.memory.metadata import normalized, problems_of
 
 
 class Admitted(NamedTuple):
-    """What admission made of a document: defaults filled in, converted, and what there is to say of it.
+    """The result of admission: the document with defaults, converted; and the problems.
 
     One fatal problem refuses the document; warnings let it pass.
     """
@@ -27,37 +27,37 @@ class Admitted(NamedTuple):
 
 
 AdmissionPlugin: TypeAlias = Callable[[Document, Document | None], Admitted]
-"""Judges a new document beside the version that it replaces (None: it is created), and may change the new.
+"""Validates a new document against the version that it replaces (None: it is created), and may change it.
 
-Nobody judges it after that: what may pass is an object with a name, and metadata of the right types.
+Its result is not validated again: it must be an object with a name, and metadata of the right types.
 """
 
 
 def admit_all(document: Document, _: Document | None) -> Admitted:
-    """The admission of a cluster that has none: whatever can be stored may be."""
+    """The admission of a cluster without rules: every document that can be stored is admitted."""
     head = normalized(document)
     problems = problems_of(head)
     return Admitted(document, problems or tuple(kinds.problems_of(head, ref_of(head).group_kind)))
 
 
 def pass_through(document: Document, _: Document | None) -> Admitted:
-    """The admission of what has passed another one already."""
+    """The admission of documents that have been admitted already."""
     return Admitted(document)
 
 
 class Journal(Protocol):
-    """Is told of every mutation before it is made; one that it raises from is not made.
+    """Is called with every mutation before it is made; if it raises, the mutation is not made.
 
-    What one request causes comes without an await in between, and the cause of a removal comes last: a
-    failure or a crash in the middle leaves nothing that nobody looks for.
+    The mutations of one request come without an await in between, and an owner is removed after its
+    dependents: after a failure or a crash in the middle, the next attempt finds what is left.
     """
 
     def saved(self, stored: StoredObject) -> None:
-        """This version is about to stand under its name."""
+        """This version is about to be stored."""
         ...
 
     def removed(self, ref: ObjectRef) -> None:
-        """The object of that name is about to go."""
+        """The object of that name is about to be removed."""
         ...
 
 
@@ -77,7 +77,7 @@ class ContentStore(Protocol):
     def fill(self, stored: StoredObject) -> StoredObject:
         """The whole version; as it is where the part kept elsewhere is gone.
 
-        Raises a BackendError where it cannot be told whether it is.
+        Raises StorageUnavailable if that is not known.
         """
         ...
 
@@ -101,14 +101,14 @@ def admission_by(catalog: Catalog) -> AdmissionPlugin:
     admission = Admission(catalog)
 
     def admit(document: Document, previous: Document | None) -> Admitted:
-        judged = admission.admit(document, previous)
-        if judged.unknown_kind is not None:
+        admitted = admission.admit(document, previous)
+        if admitted.unknown_kind is not None:
             head = normalized(document)
             return Admitted(
                 document, problems_of(head) or tuple(check_labels_and_annotations(head["metadata"]))
             )
-        if judged.document is None:
-            return Admitted(document, judged.problems)
-        return Admitted(judged.document, judged.problems)
+        if admitted.document is None:
+            return Admitted(document, admitted.problems)
+        return Admitted(admitted.document, admitted.problems)
 
     return admit

@@ -1,4 +1,4 @@
-"""Drafts: writes that have been judged and completed, and not yet made. Nothing here touches the store.
+"""Write requests: writes that are validated and completed, and not yet made. Nothing here uses the store.
 
 JSON merge patch (RFC 7396).
 """
@@ -36,9 +36,9 @@ _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
 class WriteRequest(NamedTuple):
-    """What shall stand in the place of `before` (None: of nothing); `changed` is false where it does already.
+    """A document to store in place of `before` (None: a new one); `changed` is false if they are equal.
 
-    The document is whole but for its resource version, which the commit gives it.
+    The document is complete but for its resource version, which the commit sets.
     """
 
     ref: ObjectRef
@@ -48,7 +48,7 @@ class WriteRequest(NamedTuple):
 
 
 def encode(document: Document) -> bytes:
-    """The bytes that stand for a document: JSON with sorted keys, so that equal documents have equal bytes.
+    """The encoded document: JSON with sorted keys, so that equal documents have equal bytes.
 
     Raises Invalid for what is not JSON.
     """
@@ -79,7 +79,7 @@ def refuse_if_fatal(document: Document, problems: Sequence[Problem]) -> None:
 
 
 def ref_of_request(document: Document, admission: AdmissionPlugin) -> ObjectRef:
-    """The name of a document. Raises Invalid where it has none, with all that admission has to say of it."""
+    """The name of a document. Raises Invalid if it has none, with all problems that admission finds."""
     if metadata.is_named(document):
         return ref_of(document)
     ref, _ = _admitted(document, None, admission)
@@ -143,7 +143,7 @@ def for_finalizers(
 ) -> WriteRequest:
     """The request of `stored` with other finalizers. Raises Conflict or Invalid.
 
-    `previous` is the whole document of `before`. What else stands in it was judged when it came.
+    `previous` is the whole document of `before`. Its other fields were validated when they were written.
     """
     asked = {"uid": stored.uid, "resourceVersion": stored.resource_version, "finalizers": list(finalizers)}
     metadata.check_preconditions(before.ref, {"metadata": asked}, previous)
@@ -154,7 +154,7 @@ def for_finalizers(
 
 
 def for_apply(document: Document, previous: Document) -> Document:
-    """What a user applies, with what an apply does not take away from the object that is there."""
+    """The applied document, with the fields of the present object that an apply does not remove."""
     new, old = metadata.normalized(document)["metadata"], previous["metadata"]
     for key in ("uid", "resourceVersion"):
         new.pop(key, None)

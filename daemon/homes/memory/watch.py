@@ -1,4 +1,4 @@
-"""Watching: what exists, then LISTED for each kind, then every change in order, to any number of watchers.
+"""Watches: the objects that exist, then LISTED for each kind, then every change in order, for all watchers.
 
 A kind of which there was no object is LISTED when its first one comes.
 """
@@ -73,7 +73,7 @@ class Watch(AsyncIterator[WatchEvent]):
             self._wake()
 
     async def aclose(self) -> None:
-        """End the stream, for a reader that waits too; what was not read is dropped."""
+        """End the stream, also for a reader that waits; events that were not read are dropped."""
         self._closed = True
         self._existing = None
         self._buffer.clear()
@@ -86,7 +86,7 @@ class Watch(AsyncIterator[WatchEvent]):
 
 
 class Broadcaster:
-    """Hands every change to every watch, and knows when all have read everything."""
+    """Passes every change to every watch, and knows when all have read everything."""
 
     def __init__(self) -> None:
         self._watches: list[ref[Watch]] = []
@@ -98,11 +98,11 @@ class Broadcaster:
         return watch
 
     def join(self, watch: Watch) -> None:
-        """Tell the watch every change from now on, until it leaves or is no longer referenced."""
+        """Announce every change to the watch from now on, until it leaves or is no longer referenced."""
         self._watches.append(ref(watch, self._watches.remove))
 
     def publish(self, type_: WatchEventType, stored: StoredObject) -> None:
-        """Tell all watchers; the change stands in their buffers when this returns."""
+        """Announce a change to all watchers; it is in their buffers when this returns."""
         if not self._watches:
             return
         change = event_of(type_, stored)
@@ -117,7 +117,7 @@ class Broadcaster:
         self.on_drained()
 
     def on_drained(self) -> None:
-        """Wake who waits for idleness, if it is there."""
+        """Wake the callers of `idle` if every watch is drained."""
         if self._idle_waiters and self._is_drained():
             for waiter in self._idle_waiters:
                 if not waiter.done():

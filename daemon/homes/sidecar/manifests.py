@@ -1,4 +1,4 @@
-"""Objects of another home as manifests: what their authors wrote, and what a sidecar has to refuse."""
+"""Turns objects of another home into manifests, and refuses those that need rights a sidecar lacks."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -18,18 +18,18 @@ from syncret.daemon.homes.filesystem.manifests.reader import Content, Manifest, 
 
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 _OF_AUTHORS: Final = ("name", "namespace", "labels", "annotations")
-"""Owners, finalizers and versions are the cluster's: their controllers are not here."""
+"""Owners, finalizers and versions are left out: their controllers run in the cluster."""
 
 
 class Wanted(NamedTuple):
-    """One object that is wanted, and the target that it makes, if it does."""
+    """One wanted object, and the target that it writes, if any."""
 
     manifest: Manifest
     target: ObjectRef | None
 
 
 def wanted(stored: StoredObject, admission: Admission, salt: bytes) -> Wanted:
-    """What is wanted, from the version that the other home has. `salt` goes into the digest."""
+    """The wanted object, from the version of the other home. `salt` goes into the digest."""
     document = _written(stored.document)
     admitted = admission.admit(document)
     refused = [problem for problem in admitted.problems if problem.fatal]
@@ -54,7 +54,7 @@ def _written(document: Document) -> Document:
 
 
 def not_for_sidecars(spec: ExternalSecretSpec) -> Iterator[Problem]:
-    """What asks for rights that a sidecar does not have."""
+    """The fields that need rights which a sidecar does not have."""
     for index, entry in enumerate(spec.data_from):
         if isinstance(need_of(spec, index, entry), Generate):
             yield Problem(

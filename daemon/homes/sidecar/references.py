@@ -1,7 +1,7 @@
-"""Reads what stores and templates refer to, by name, and sees later whether it has changed.
+"""Reads the Secrets and ConfigMaps that stores and templates refer to, and detects later changes.
 
-A sidecar may not watch Secrets. So those that were read are read again now and then: who rotates a credential
-need not restart anything.
+A sidecar may not watch Secrets. So those that were read are read again from time to time: a rotated
+credential needs no restart.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from syncret.config.resources.kinds import role_of
 from syncret.daemon.homes.contract import HomeError, ObjectReader, StoredObject, WatchEventType
 
 MOST: Final = 1000
-"""References that are looked at again; of more, those that were read longest ago are not."""
+"""References that are read again. If there are more, those read longest ago are not."""
 
 _EMPTY: Final = b'{"metadata":{}}'
 
@@ -26,7 +26,7 @@ class References:
     def __init__(
         self, home: ObjectReader, announce: Callable[[WatchEventType, StoredObject], None], *, every: float
     ) -> None:
-        """`announce` tells of those that changed; of their content nothing is kept, or told."""
+        """`announce` is called with those that changed; their content is neither kept nor passed on."""
         self._home = home
         self._announce = announce
         self._every = every
@@ -51,7 +51,7 @@ class References:
                 try:
                     self._note(ref, await self._home.get(ref))
                 except HomeError:
-                    continue  # who uses it is told when it does
+                    continue  # the run that uses it reports the error
 
     def _note(self, ref: ObjectRef, found: StoredObject | None) -> None:
         is_first = ref not in self._read

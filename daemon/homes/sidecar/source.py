@@ -1,7 +1,7 @@
 """Takes the wanted objects of a host home from another home, such as a cluster's.
 
-All that is known of the other home is its contract: it is watched, what is referred to is read there by name,
-and it issues tokens. Nothing is written to it but, where that is asked for, statuses.
+Only the contract of the other home is used: it is watched, references are read there by name, and it issues
+tokens. Nothing but statuses is written to it, and these only if the settings say so.
 """
 
 import asyncio
@@ -34,13 +34,13 @@ from syncret.daemon.homes.sidecar.status_reports import StatusReports
 from syncret.providers.contract import IssuedToken
 
 KINDS: Final = (EXTERNAL_SECRET.group_kind, SECRET_STORE.group_kind)
-"""What is taken from the other home, and Deliveries if that is asked for; anything else is not followed."""
+"""The kinds that are taken from the other home, and Deliveries if the settings say so."""
 
 FIRST_START: Final = 30.0
-"""Seconds within which the objects must have been read when nothing is known of them yet."""
+"""Seconds within which the objects must have been read at a first start."""
 
 RESTART: Final = 5.0
-"""Seconds for which a restart waits for them; then what it knew last is in force until they are read."""
+"""Seconds for which a restart waits for them; then the restored objects are in force until they are read."""
 
 
 class Upstream:
@@ -55,7 +55,7 @@ class Upstream:
         every: float,
         reports: bool,
     ) -> None:
-        """What is wanted is of these kinds.
+        """`kinds` are those of the wanted objects.
 
         `every` so many seconds it is looked whether what they refer to has changed. `reports`: statuses are
         written there, too.
@@ -107,11 +107,11 @@ class UpstreamSource:
 
     @property
     def waiting_deletions(self) -> int:
-        """None: the other home says for sure what is deleted."""
+        """None: the other home announces deletions."""
         return 0
 
     async def start(self) -> None:
-        """Follow the other home, and apply what it has; at a restart without it, what was in force last."""
+        """Follow the other home, and apply its objects; without it, a restart applies the restored ones."""
         former = self._parts.former.objects
         self._following = asyncio.create_task(self._follow_home(), name="home: follow the API server")
         self._following.add_done_callback(lambda _: self._changed.set())
@@ -154,7 +154,7 @@ class UpstreamSource:
             await asyncio.gather(self._following, return_exceptions=True)
 
     async def _follow(self) -> None:
-        """Look at each change, and now and then at what was not applied, or went although it is wanted."""
+        """Apply each change; retry from time to time what failed, and objects that were removed here."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._upstream.every):
@@ -168,7 +168,7 @@ class UpstreamSource:
             self._following.result()  # it never ends by itself: this raises why it did
 
     async def look(self, touched: Collection[str] = ()) -> None:
-        """Apply what the other home has told so far; all of it is durable then."""
+        """Apply all events of the other home so far, durably."""
         del touched
         async with self._looking:
             manifests = self._manifests()
@@ -217,7 +217,7 @@ class UpstreamSource:
                 self._keep(stored)
 
     def _is_late(self, stored: StoredObject) -> bool:
-        """Whether a newer version has been told of already."""
+        """Whether a newer version has been announced already."""
         held = self._stored.get(stored.ref)
         return held is not None and held.is_newer_than(stored)
 
@@ -228,7 +228,7 @@ class UpstreamSource:
 
     def _keep(self, stored: StoredObject) -> None:
         if member(stored.document, "metadata").get("deletionTimestamp"):
-            self._forget(stored.ref)  # what holds it there is the business of others
+            self._forget(stored.ref)  # the finalizers that hold it there are others'
             return
         before = self._stored.get(stored.ref)
         if before is not None and before.uid != stored.uid:
@@ -238,7 +238,7 @@ class UpstreamSource:
 
     # ------------------------------------------------------------------------------------------------ reading
     async def read(self, ref: ObjectRef) -> StoredObject | None:
-        """By name; but what an ExternalSecret of ours makes is what is in its files, or nothing."""
+        """By name; but the target of an ExternalSecret of ours is read from its files, or is absent."""
         if any(each.target == ref for each in self._wanted.values()):
             return None
         return await self._references.read(ref)
@@ -248,7 +248,7 @@ class UpstreamSource:
         return await self._upstream.home.issue_token(account, audiences, seconds)
 
     def reported(self, stored: StoredObject) -> None:
-        """As `ObjectSource` says: the other home gets it, if that is asked for."""
+        """As `ObjectSource` says: it is written to the other home, if the settings say so."""
         if self._reports is not None and stored.ref in self._stored:
             self._reports.add(stored)
 

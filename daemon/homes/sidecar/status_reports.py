@@ -1,6 +1,6 @@
-"""Writes statuses that a sidecar came to into the objects that they are about, beside everything else.
+"""Writes the statuses of a sidecar's objects to the other home, in the background.
 
-None delays a sync, or fails one. Of each object the newest is written.
+A status neither delays a sync nor makes it fail. Of each object only the newest status is written.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ class StatusReports:
     """The statuses that are still to be written. `run` it; `add` never waits."""
 
     def __init__(self, home: Home, newest: Callable[[ObjectRef], StoredObject | None]) -> None:
-        """`newest` gives the version of an object that the home told of last."""
+        """`newest` returns the version of an object that the home announced last."""
         self._home = home
         self._newest = newest
         self._waiting: dict[ObjectRef, StoredObject] = {}
@@ -70,7 +70,7 @@ class StatusReports:
 
 
 def _of_version(status: Mapping[str, Any], generation: int) -> Mapping[str, Any]:
-    """The status with the generation that the object has there: the sidecar counts its own."""
+    """The status with the object's generation in the other home: the sidecar counts its own."""
     version = status.get(_VERSION)
     if not isinstance(version, str):
         return status

@@ -122,12 +122,12 @@ async def test_a_resource_through_its_life(cluster: Cluster) -> None:
 async def test_kinds_come_and_go(cluster: Cluster) -> None:
     async with running(cluster) as home:
         cluster.install()
-        home.look_again()
+        home.retry_unknown()
         cluster.create("acct", {"dynamicSecrets": [PLACE]}, location="here")
         await until(lambda: cluster.data("secrets", "place"))
         remove(cluster.api, cluster.crd)
         cluster.path = ""
-        home.look_again()
+        home.retry_unknown()
         assert not home.problems()
 
 

@@ -291,7 +291,7 @@ async def test_a_pod_asks_its_own_api_server_for_tokens(api: KubeApi, tmp_path: 
     (tmp_path / "ca.crt").write_bytes(api.ca)
     account = ObjectRef("", "ServiceAccount", namespace, app)
     issue = partial(issue_token, environment=environment, mount=tmp_path)
-    with pytest.raises(Malformed, match="nobody here can issue a token"):
+    with pytest.raises(Malformed, match="this home cannot issue a token"):
         await issue(account, (), 600)
     (tmp_path / "token").write_text(api.token(namespace, own))
     issued = await issue(account, ("vault", "https://kubernetes.default.svc"), 900)

@@ -1,7 +1,7 @@
 """Reads the checked syntax tree of an expression: which names of `secret` it needs.
 
-The engine gives the tree away only in the encoding of protocol buffers (cel.expr.CheckedExpr, inside an Any),
-so the few messages that are needed are read here. Nothing is recursive: the author decides on the depth.
+The engine returns the tree only in the encoding of protocol buffers (cel.expr.CheckedExpr, inside an Any), so
+the few messages that are needed are read here. Nothing is recursive: the author decides on the depth.
 """
 
 from collections.abc import Iterator

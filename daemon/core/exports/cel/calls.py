@@ -1,6 +1,6 @@
 """The two calls that are made in a worker process: check expressions, and evaluate them.
 
-Whoever may write a resource decides what they cost, and the engine holds Python's lock and bounds no memory.
+The author of a resource decides what they cost, and the engine holds Python's lock and does not limit memory.
 It is imported in the call: the daemon itself never loads it.
 """
 
@@ -12,7 +12,7 @@ from syncret.daemon.core.exports.cel.messages import Checked, Evaluation, Result
 
 
 def check(texts: Sequence[Sequence[object]]) -> list[list[Checked]]:
-    """What is known of the expressions (`Text`) of each resource; of none, the engine is loaded."""
+    """Check the expressions (`Text`) of each resource; without any, the engine is only loaded."""
     from syncret.daemon.core.exports.cel import programs
 
     return [[programs.check(each) for each in group] for group in msgspec.convert(texts, list[list[Text]])]

@@ -35,7 +35,7 @@ _VALUES: Final = (
 
 
 class Environment(NamedTuple):
-    """Where the expressions of Secrets, or those of ConfigMaps, are compiled and evaluated."""
+    """The environment in which expressions of Secrets, or of ConfigMaps, are compiled and evaluated."""
 
     compiling: cel.Env
     evaluating: cel.Env

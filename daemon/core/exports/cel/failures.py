@@ -1,7 +1,7 @@
-"""The class and the message of what the engine refuses.
+"""The class and the message of errors of the engine.
 
-The engine's texts about an evaluation may quote any value, a secret too: they only decide on the class, and
-the words are ours. What it says of an expression itself quotes nothing else, and is shown.
+The engine's errors of an evaluation may quote any value, also a secret: they only decide on the class, and
+the message is ours. Its errors of an expression quote only the expression, and are shown.
 """
 
 import re
@@ -68,7 +68,7 @@ _RUN: Final[tuple[tuple[str, Failure], ...]] = (
         Failure("conversion", "a value cannot be converted", "look at its form first, with matches()"),
     ),
 )
-"""By words of the engine's text; the first that fits."""
+"""By words of the engine's error; the first that matches."""
 
 _RUN_PATTERNS: Final = tuple((re.compile(pattern), failure) for pattern, failure in _RUN)
 _MISSING: Final = re.compile(r'Key not found in map : "(.*)"', re.DOTALL)
@@ -82,7 +82,7 @@ _REFUSALS: Final[tuple[tuple[str, ProblemClass], ...]] = (
     ("no matching overload", "no_overload"),
     ("expression of type", "no_overload"),
 )
-"""By words of what the engine says of an expression: the first kind counts, wherever it stands."""
+"""By words of the engine's error of an expression: the first kind that matches counts."""
 
 OUT_OF_MEMORY: Final = Failure(
     "limit", "the expression takes more memory than there is for it", "make smaller texts and lists"
@@ -90,20 +90,20 @@ OUT_OF_MEMORY: Final = Failure(
 
 
 def refusal(text: str, *, for_secret: bool) -> Failure:
-    """What the engine says of an expression that it does not compile."""
+    """The failure of an expression that the engine does not compile."""
     if _DEEP.search(text):
         return Failure("limit", "the expression is too long, or too deeply nested", "write several entries")
     places = [match for line in text.split("\n") if (match := _PLACE.search(line))]
     for words, kind in _REFUSALS:
         for found in places:
             if words in found[3]:
-                return _told(kind, found, for_secret=for_secret)
+                return _failure(kind, found, for_secret=for_secret)
     if places:
-        return _told("parse", places[0], for_secret=for_secret)
+        return _failure("parse", places[0], for_secret=for_secret)
     return Failure("parse", "the expression cannot be read")
 
 
-def _told(kind: ProblemClass, found: "re.Match[str]", *, for_secret: bool) -> Failure:
+def _failure(kind: ProblemClass, found: "re.Match[str]", *, for_secret: bool) -> Failure:
     message = printable(found[3].removesuffix("[INVALID_ARGUMENT]").replace(" (in container '')", "").strip())
     hint = ""
     if kind == "undeclared" and not for_secret and re.search(r"'secrets?\b", message):

@@ -1,4 +1,4 @@
-"""What a worker process is asked, and what it answers: plain data in both directions."""
+"""Requests to a worker process and its answers: plain data in both directions."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ class Text(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Checked(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of an expression before it is evaluated."""
+    """The result of checking an expression, before it is evaluated."""
 
     type: str = ""
     """As the engine writes it: `STRING`, `DYN`, `MAP<STRING, STRING>`."""

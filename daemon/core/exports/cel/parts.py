@@ -28,7 +28,7 @@ def split(parts: Sequence[Part], signs: Collection[str]) -> list[list[Part]]:
 
 
 def colon(parts: Sequence[Part]) -> int | None:
-    """Where the key of an entry ends: at the colon that belongs to no condition."""
+    """The position at which the key of an entry ends: the colon that belongs to no condition."""
     open_conditions = 0
     for place, part in enumerate(parts):
         if part.kind == "sign" and part.text == "?" and not is_optional(parts, place):

@@ -23,7 +23,7 @@ _programs: Final = Programs()
 
 
 def check(text: Text) -> Checked:
-    """What is known of an expression."""
+    """Check an expression."""
     try:
         compiled = _programs.of(text, frozenset())
     except MemoryError:
@@ -35,7 +35,7 @@ def check(text: Text) -> Checked:
 def evaluate(evaluation: Evaluation) -> list[Result]:
     """The results of a resource's expressions, in their order."""
     try:
-        resource = _sound(msgspec.json.decode(evaluation.resource))
+        resource = _for_engine(msgspec.json.decode(evaluation.resource))
     except (MemoryError, RecursionError):
         return [Result(failure=OUT_OF_MEMORY)] * len(evaluation.expressions)
     except (OverflowError, ValueError):
@@ -45,7 +45,7 @@ def evaluate(evaluation: Evaluation) -> list[Result]:
 
 
 class _Inputs:
-    """What the expressions of a resource may use, in the engine's own form, which is made once."""
+    """The variables for the expressions of a resource, in the engine's own form, which is made once."""
 
     def __init__(self, resource: Json, secrets: Mapping[str, str]) -> None:
         self.resource: Final = resource
@@ -63,7 +63,7 @@ class _Inputs:
         return made
 
     def forget(self) -> None:
-        """Let go of the engine's form, in which all results before stay, too."""
+        """Drop the engine's form, which keeps all earlier results in memory."""
         self._made.clear()
 
 
@@ -73,7 +73,7 @@ def _result(text: Text, inputs: _Inputs) -> Result:
     except MemoryError:
         inputs.forget()
         _programs.clear()
-    try:  # it may have been the results before that left no room
+    try:  # the memory may be taken by earlier results
         return _evaluated(text, inputs)
     except MemoryError:
         inputs.forget()
@@ -86,15 +86,15 @@ def _evaluated(text: Text, inputs: _Inputs) -> Result:
     if isinstance(compiled, Failure):
         return Result(failure=compiled)
     try:
-        return _judged(compiled.program.eval(inputs.of(text)), text.source)
+        return _converted(compiled.program.eval(inputs.of(text)), text.source)
     except RuntimeError as error:
         return Result(failure=failure_of(str(error), text.source))
     except TypeError:  # of a value that Python has no form for, such as an optional one
         return Result(failure=_no_text("value of another type", text.source))
 
 
-def _judged(value: cel.Value, source: str) -> Result:
-    """The result as text, or as a mapping of texts: everything else is refused."""
+def _converted(value: cel.Value, source: str) -> Result:
+    """The result as text, or as a mapping of texts; every other type is refused."""
     kind = value.type().name()
     if kind == "ERROR":
         return Result(failure=failure_of(str(value.plain_value()), source))
@@ -140,12 +140,12 @@ def _absent(names: frozenset[str], resource: Json) -> frozenset[str]:
     return frozenset(missing)
 
 
-def _sound(value: Json) -> Json:
-    """The value as the engine takes it: whole numbers beyond its own are doubles, as in JSON."""
+def _for_engine(value: Json) -> Json:
+    """The value as the engine takes it: integers out of its range are doubles, as in JSON."""
     if is_object(value):
-        return {key: _sound(each) for key, each in value.items()}
+        return {key: _for_engine(each) for key, each in value.items()}
     if is_list(value):
-        return [_sound(each) for each in value]
+        return [_for_engine(each) for each in value]
     if isinstance(value, int) and value not in _WHOLE:
         return float(value)
     return value

@@ -1,7 +1,7 @@
 """Rewrites the text of an expression into an equal one that the engine takes.
 
-Three things that the authors of exports may write are not the engine's: chains (of conditions, terms, fields,
-calls) that are longer than its parser is deep, `optional.unwrap` and `unwrapOpt`, and the names of fields as
+The engine lacks three things that authors of exports may write: chains (of conditions, terms, fields, calls)
+that are longer than its parser is deep, `optional.unwrap` and `unwrapOpt`, and the names of fields as
 Kubernetes escapes them. Each has an equal form that it takes. The text is cut into tokens, and every pair of
 brackets is rewritten when it closes: nothing here is recursive, since the author decides on the depth.
 """
@@ -37,7 +37,7 @@ _TOKEN: Final = re.compile(
 )
 _PAIRS: Final = {"(": ")", "[": "]", "{": "}"}
 _WEAKER: Final = frozenset({"?", ":", ",", "||", "&&", "<", "<=", ">", ">=", "==", "!=", "in"})
-"""What binds less than a sum."""
+"""Operators that bind less than a sum."""
 
 _PRESENT: Final = ".filter(o, o.hasValue()).map(o, o.value())"
 
@@ -48,7 +48,7 @@ _FIELD: Final = re.compile(r"\.\s*([A-Za-z_]\w*__\w*|__\w+__)")
 
 
 class _Frame:
-    """What has been read since a bracket opened."""
+    """The tokens since a bracket opened."""
 
     def __init__(self, opener: str) -> None:
         self.opener = opener
@@ -120,7 +120,7 @@ class _Rewriting:
         return Part(kind, frame.opener + self._inside(frame) + _PAIRS[frame.opener])
 
     def _inside(self, frame: _Frame) -> str:
-        """What stands between two brackets, in its equal form."""
+        """The content of two brackets, in its equal form."""
         parts = _with_fields(_without_unwrap(frame.parts), self._escaped)
         in_map = frame.opener == "{"
         text = " , ".join(self._element(each, in_map=in_map) for each in split(parts, {","}))

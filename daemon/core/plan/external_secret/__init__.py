@@ -1,1 +1,1 @@
-"""The plan of an ExternalSecret: what is next, what to write, what to report."""
+"""The plan of an ExternalSecret: the next step, the writes, the report."""

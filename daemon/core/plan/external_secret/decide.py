@@ -1,4 +1,4 @@
-"""What an ExternalSecret writes: by its policies, from what is there and what was fetched; and its report."""
+"""Decides what an ExternalSecret writes, by its policies, its target and the fetched values; and reports."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
@@ -40,18 +40,18 @@ from syncret.providers.work import Work
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """What to write, and what to say of it once it is written."""
+    """What to write, and what to report once it is written."""
 
     verdict: Verdict
     actions: tuple[Action, ...] = ()
     origins: Mapping[str, str] = {}
     """The entry of the spec that each key came from."""
     missing: tuple[str, ...] = ()
-    """The entries that the provider had nothing for."""
-    judged: constraints.Verdict | None = None
-    """What the constraints on the fetched values came to; None: there are none, or nothing was fetched."""
+    """The entries that do not exist at the provider."""
+    constraint_verdict: constraints.Verdict | None = None
+    """The verdict on the fetched values; None: there are no constraints, or nothing was fetched."""
     unconfirmed: SyncError | None = None
-    """Why some values are from the offline cache; None: all are their stores'."""
+    """Why some values are from the offline cache; None: all are from their stores."""
 
 
 Decision: TypeAlias = tuple[tuple[Action, ...], Verdict]
@@ -63,7 +63,7 @@ VERBS: Final[Mapping[str, tuple[Verb | None, Verb | None]]] = {
     "Merge": (None, Verb.UPDATE),
     "None": (None, None),
 }
-"""By creationPolicy: what is done where there is no target, and where there is one."""
+"""By creationPolicy: the write if there is no target, and if there is one."""
 
 
 def decide(
@@ -79,12 +79,12 @@ def decide(
     try:
         found = assemble(resource.spec, fetched, work, transform=transform)
         pay_for_keys(found.data, work, "spec.target")
-        judged = constraints.judged(resource.metadata.annotations, found.data, work)
+        checked = constraints.check(resource.metadata.annotations, found.data, work)
     except SyncError as error:
         return Plan(verdict=_not_fetched(resource, bare(error)))
     actions: tuple[Action, ...]
-    if judged is not None and judged.is_blocked:
-        actions, verdict = (), _blocked(resource, observed, judged)
+    if checked is not None and checked.is_blocked:
+        actions, verdict = (), _blocked(resource, observed, checked)
     elif found.data or resource.spec.target.deletion_policy == "Merge":
         actions, verdict = _write(resource, observed, found.data, render)
     else:
@@ -94,7 +94,7 @@ def decide(
         verdict=verdict,
         origins=found.origins,
         missing=tuple(found.missing),
-        judged=judged,
+        constraint_verdict=checked,
     )
 
 
@@ -109,14 +109,14 @@ def not_decided(resource: ExternalSecret, observed: Observed, error: SyncError) 
 
 
 def from_cache(plan: Plan, age: float, error: SyncError) -> Plan:
-    """The plan on values that no store could confirm now, the oldest of that age in seconds: tried again."""
+    """The plan with values from the cache, the oldest of that age in seconds; it is tried again."""
     message = f"{plan.verdict.message}, from the cache, {span(age)} old: {error.message}"
     verdict = replace(plan.verdict, message=message)
     return replace(plan, verdict=verdict, unconfirmed=error)
 
 
 def withdrawal(resource: ExternalSecret, observed: Observed) -> tuple[Action, ...]:
-    """Take the target back, whose values are too old; a Secret of somebody else keeps them."""
+    """Withdraw a target whose values are too old; a Secret with another owner is left as it is."""
     if resource.spec.target.creation_policy not in ("Owner", "Orphan") or observed.target is None:
         return ()
     action = delete_target(resource, observed.target)
@@ -124,9 +124,9 @@ def withdrawal(resource: ExternalSecret, observed: Observed) -> tuple[Action, ..
     return (replace(action, event=Event("Withdrawn", text, warning=True)),)
 
 
-def _blocked(resource: ExternalSecret, observed: Observed, judged: constraints.Verdict) -> Verdict:
-    """Nothing is written: what is live stays, until the store has a value that may be."""
-    error = Malformed(judged.message, hint="correct the value in the store, or the constraint")
+def _blocked(resource: ExternalSecret, observed: Observed, checked: constraints.Verdict) -> Verdict:
+    """The verdict if constraints block the write: the target stays until the store has an allowed value."""
+    error = Malformed(checked.message, hint="correct the value in the store, or the constraint")
     message = "fetched values do not satisfy their constraints"
     return _failed(resource, message, error, _bound(resource, observed))
 
@@ -195,7 +195,7 @@ def _write_target(
     if verb is None and not generic:
         return (), _not_written(resource)
     desired = form.desired(resource, found, data, render)
-    if verb is None:  # a target of another kind is rendered even so: a bad template is to be seen
+    if verb is None:  # a target of another kind is rendered even so, to report a bad template
         return (), _not_written(resource)
     done = _done(form.wording.synced, SYNCED, form.binding(resource))
     if verb is Verb.UPDATE and found is not None:
@@ -241,7 +241,7 @@ def _not_written(resource: ExternalSecret) -> Verdict:
 
 
 def _bound(resource: ExternalSecret, observed: Observed) -> str:
-    """The name of a target that exists, whoever wrote it."""
+    """The name of a target that exists, also of one that another writer created."""
     if resource.spec.target.creation_policy == "None" or observed.target is None:
         return ""
     return form_of(resource).binding(resource)
@@ -276,7 +276,7 @@ def report(
     if failed is not None:
         verdict = replace(failed.refused or verdict, ok=False, error=error)
     status = _status(resource, verdict, now, is_confirmed=plan.unconfirmed is None)
-    found = constraints.reported(resource, plan.judged, status.conditions, now)
+    found = constraints.reported(resource, plan.constraint_verdict, status.conditions, now)
     status = replace(status, conditions=found)
     if verdict.error is not None:
         return _not_synced(resource, verdict, verdict.error, status, now)
@@ -299,11 +299,11 @@ def report(
 
 def _violations(resource: ExternalSecret, plan: Plan) -> Iterator[Event]:
     """The event of values that were written although they violate their constraints, once."""
-    judged = plan.judged
-    if judged is not None and judged.reason == constraints.VIOLATED:
+    checked = plan.constraint_verdict
+    if checked is not None and checked.reason == constraints.VIOLATED:
         before = conditions.find(resource.status.conditions, conditions.CONSTRAINTS_SATISFIED)
-        if before is None or before.message != judged.message:
-            yield Event("ConstraintsViolated", judged.message, warning=True)
+        if before is None or before.message != checked.message:
+            yield Event("ConstraintsViolated", checked.message, warning=True)
 
 
 def _not_synced(
@@ -322,7 +322,7 @@ def _not_synced(
 
 
 def _retried_by(resource: ExternalSecret, now: float) -> float | None:
-    """When what failed is tried again at the latest, whatever its backoff."""
+    """The latest time of the next attempt after a failure, whatever its backoff."""
     interval = parse_duration(resource.spec.refresh_interval)
     return now + interval if interval > 0 else None
 
@@ -349,10 +349,10 @@ def _status(
 
 
 def _document(resource: ExternalSecret, status: ExternalSecretStatus) -> Document | None:
-    """The status to write, or None if it says what is said already."""
+    """The status to write; None if it is unchanged."""
     if status == resource.status:
         return None
     document: Document = to_builtins(status)
-    # As the operator does, also without a Secret: who binds to it sees that there is none yet.
+    # As the operator does, also without a Secret: users of the binding see that there is none yet.
     document["binding"] = {"name": status.binding.name if status.binding is not None else ""}
     return document

@@ -1,4 +1,4 @@
-"""What is next for an ExternalSecret, from its spec, its status and what is known without its provider."""
+"""The next step for an ExternalSecret, from its spec, its status and what is known without its provider."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -29,7 +29,7 @@ FINALIZER: Final = "externalsecrets.external-secrets.io/externalsecret-cleanup"
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """What is known about the surroundings of an ExternalSecret; its reconciler fills it in."""
+    """The input of the decision beside the ExternalSecret; its reconciler fills it in."""
 
     stores: Mapping[StoreName, StoreLookup] = {}
     generators: Mapping[GeneratorRef, GeneratorLookup] = {}
@@ -38,33 +38,33 @@ class Observed(Struct, frozen=True, kw_only=True):
     unchanged: bool = False
     """The home knows without a read that the target is as it was written."""
     settled: bool = False
-    """The target is as a run found it in order: it is only looked at if something else is wanted."""
+    """The target is unchanged since a run found it in order: it is read only if something else is wanted."""
     target_was_read: bool = False
     target: Document | None = None
     may_mark: bool = False
-    """Whether the target may get our label although it may be somebody else's."""
+    """Whether the target may get our label although it may have another owner."""
     former: Sequence[Document] = ()
     """Other Secrets with the label of this ExternalSecret: its target had another name once."""
 
 
 class Ignore(Struct, frozen=True):
-    """It is another controller's: nothing is written."""
+    """The object belongs to another controller: nothing is written."""
 
 
 class AddFinalizer(Struct, frozen=True):
-    """It must not go before it has been cleaned up after."""
+    """The object gets our finalizer, so that it is cleaned up before it is gone."""
 
 
 class CleanUp(Struct, frozen=True):
-    """It is being deleted: carry this out, then drop the finalizer."""
+    """The object is being deleted: carry out these actions, then drop the finalizer."""
 
     actions: tuple[Action, ...] = ()
 
 
 class ReadTarget(Struct, frozen=True):
-    """The target must be known; nothing is due where the home knows that it is as it was written.
+    """The target must be read, unless the home knows that it is as it was written: then nothing is due.
 
-    Where something is due, it need not be known while it is settled.
+    If a sync is due, a settled target need not be read.
     """
 
     unless_unchanged: bool = False
@@ -72,13 +72,13 @@ class ReadTarget(Struct, frozen=True):
 
 
 class MarkTarget(Struct, frozen=True):
-    """The target exists without the label of what is managed: it gets it before any provider is asked."""
+    """The target exists without the label for managed objects: it gets it before any provider is called."""
 
     action: Action
 
 
 class Sleep(Struct, frozen=True):
-    """Nothing is to be done until then, or (None) until something changes."""
+    """Nothing is to be done until that time, or (None) until a change."""
 
     next_due: float | None
 
@@ -136,7 +136,7 @@ _GENERIC_TARGETS_DISABLED: Final = Verdict(
 
 
 def _clean_up(resource: ExternalSecret, observed: Observed, options: Options) -> Step:
-    """With deletionPolicy Delete, what it controls goes with it; a target of another kind by its name."""
+    """With deletionPolicy Delete, delete the target that it controls; one of another kind by its name."""
     target, generic = resource.spec.target, resource.spec.target.manifest is not None
     if target.deletion_policy != "Delete" or (generic and not options.allow_generic_targets):
         return CleanUp()

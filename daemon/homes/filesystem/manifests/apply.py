@@ -1,14 +1,12 @@
-"""Makes the cluster match the manifests: at the start beside what is remembered, later change by change.
+"""Applies manifests to the simulated cluster: at the start on the restored objects, later change by change.
 
 A Secret that a manifest defines stays in memory. Once a controller merges keys into it, it is an output: all
 its keys are files from then on. When its manifest changes, the keys that the manifest gave before are
 replaced, and the keys that controllers merged stay.
 
-What a former life left in the state file: objects, and manifest files that need not be read again.
-
-A file is taken at its word where it looks as it did (device, inode, size, times) and every object that it
-gave is remembered as coming from it, with the very digest that it had: parsing ten thousand manifests is a
-third of a restart, a `stat` of each file is nothing.
+It also restores objects and manifest files from the state file. A manifest file is not parsed again if its
+`stat` is the same (device, inode, size, times) and the state file has every object that it defined, with the
+same digest: parsing ten thousand manifests would be a third of a restart.
 """
 
 import asyncio
@@ -51,7 +49,7 @@ from syncret.daemon.homes.memory.requests import encode
 
 
 class RestoredState(NamedTuple):
-    """Objects to be put back (the list is emptied by whoever does), and what manifest files said."""
+    """Objects to restore (`restore` empties the list), and the content of manifest files."""
 
     objects: list[tuple[ObjectRef, Record]]
     files: Mapping[str, RememberedFile]
@@ -76,7 +74,7 @@ def restored_state(rows: Iterable[tuple[ObjectRef, bytes]]) -> RestoredState:
 def _manifests(
     file: str, said: FileRecord, known: Mapping[ObjectRef, tuple[ObjectRef, Record]]
 ) -> Sequence[Manifest] | None:
-    """What the file said; None where an object is not as the file gave it, or not remembered whole."""
+    """The manifests of a file; None if an object differs from them, or the state file has not all of it."""
     manifests: list[Manifest] = []
     for name, line, digest in said.objects:
         ref, record = known.get(name, (name, None))
@@ -89,11 +87,11 @@ def _manifests(
 
 
 _AT_ONCE: Final = 0.01
-"""Seconds for which manifests are applied before others may run; the first may take longer."""
+"""Seconds for which manifests are applied before the loop may turn; the first may take longer."""
 
 
 class ManifestApplier:
-    """Applies snapshots of the manifests. The digests in the journal tell what is applied already."""
+    """Applies snapshots of the manifests. The digests in the journal show which are applied already."""
 
     def __init__(
         self, cluster: MemoryCluster, outputs: OutputContent, journal: StateJournal, writer: OutputWriter
@@ -106,11 +104,11 @@ class ManifestApplier:
         self.refused: Collection[ObjectRef] = ()
         """Objects whose manifests were refused when they were applied last."""
 
-    # ------------------------------------------------------------------------------------------ a former life
+    # ---------------------------------------------------------------------------------------------- restoring
     def restore(self, objects: list[tuple[ObjectRef, Record]], snapshot: Snapshot) -> None:
-        """Put back what is remembered, before anybody watches: identities, status and finalizers live on.
+        """Restore objects from the state file, before the first watch: with uid, status and finalizers.
 
-        The list is emptied: what was read from the state file gives way to what is put back, one by one.
+        The list is emptied, one by one, so that not all objects are in memory twice.
         """
         incomplete: list[tuple[ObjectRef, Record]] = []
         while objects:
@@ -149,7 +147,7 @@ class ManifestApplier:
             self._journal.remember_file(file, record)
 
     def _remembered(self, ref: ObjectRef, record: Record, snapshot: Snapshot) -> bytes | None:
-        """The object as it shall stand again; None where it cannot, and forgotten if it is gone."""
+        """The object to restore; None if it cannot be restored, and forgotten if it is gone."""
         if ref in self._journal.forgotten:
             self._journal.forget(ref)
             return None
@@ -164,7 +162,7 @@ class ManifestApplier:
             return bytes(record.document)  # a resource with exports: it is deleted, and what it owns with it
         if manifest is None or record.applied is None:
             if record.applied is not None and ref in snapshot.waiting:
-                # It cannot stand again without its content; what is left of it goes when the wait is over.
+                # It cannot be restored without its content; its files are removed when the grace is over.
                 self._journal.applied[ref] = msgspec.structs.replace(record.applied, digest="")
             elif record.applied is None or snapshot.is_gone(ref, record.applied.file):
                 self._journal.forget(ref)
@@ -174,19 +172,19 @@ class ManifestApplier:
 
     def _written(self, ref: ObjectRef, record: Record) -> bytes:
         """The version that the files hold: of two if the process ended while they were being written."""
-        face, before = bytes(record.document), bytes(record.before)
-        if not before or self._outputs.holds(ref, face):
-            return face
-        return before if self._outputs.holds(ref, before) else face
+        written, before = bytes(record.document), bytes(record.before)
+        if not before or self._outputs.holds(ref, written):
+            return written
+        return before if self._outputs.holds(ref, before) else written
 
     def _refilled(self, document: Document, manifest: Manifest, applied: AppliedManifest) -> Document | None:
-        """A manifest's object with the content given now, and with new numbers if that changed."""
+        """A manifest's object with its content of now, and with a new version if that changed."""
         given = manifest.document
         if given is None:
             return None
         try:
             whole = restore_content(document, self._cluster.prepare_create(given).document)
-        except Invalid:  # told when it is applied
+        except Invalid:  # reported when it is applied
             return None
         if manifest.digest != applied.digest:
             self._version += 1
@@ -196,9 +194,9 @@ class ManifestApplier:
             whole["metadata"] = metadata
         return whole
 
-    # ----------------------------------------------------------------------------------------- what is wanted
+    # ----------------------------------------------------------------------------------------------- applying
     async def apply(self, snapshot: Snapshot) -> Sequence[HomeProblem]:
-        """Apply what changed, delete what is gone; what failed is told, and tried at the next look."""
+        """Apply what changed, delete what is gone; returns the failures, which the next look tries again."""
         problems: list[HomeProblem] = []
         refused: set[ObjectRef] = set()
         loop = asyncio.get_running_loop()
@@ -210,7 +208,7 @@ class ManifestApplier:
             try:
                 await self._apply_one(ref, manifest)
             except HomeError as error:
-                problems += _told(manifest, error)
+                problems += _problems_of(manifest, error)
                 if isinstance(error, Invalid):
                     refused.add(ref)
         self.refused = refused
@@ -223,7 +221,7 @@ class ManifestApplier:
         return problems
 
     def applied(self, snapshot: Snapshot) -> Collection[Manifest]:
-        """The manifests that are in force as they stand there."""
+        """The manifests of the snapshot that are applied."""
         known = self._journal.applied
         return [
             manifest
@@ -232,7 +230,7 @@ class ManifestApplier:
         ]
 
     def deleted(self, snapshot: Snapshot) -> Mapping[ObjectRef, str]:
-        """Objects that came from manifests and are wanted no more, and their files."""
+        """Objects that came from manifests and are defined no more, and their files."""
         return gone(self._journal.applied.items(), snapshot)
 
     @property
@@ -253,7 +251,7 @@ class ManifestApplier:
         if given is None:  # it was applied, and its object was removed or replaced since
             self._journal.stale.add(manifest.file)
             return
-        if not self._outputs.writes_files(ref[:2]):  # between judging and commit nothing is awaited
+        if not self._outputs.writes_files(ref[:2]):  # nothing is awaited between admission and commit
             await self._put(ref, manifest, given, before)
             return
         async with self._writer.lock(ref):
@@ -297,7 +295,7 @@ class ManifestApplier:
 
     async def _delete_one(self, ref: ObjectRef) -> None:
         before = self._journal.applied.pop(ref, None)
-        if before is None:  # it went with its namespace or its owner, which was deleted before it
+        if before is None:  # it was deleted before, with its namespace or its owner
             return
         try:
             await self._writer.remove(ref)
@@ -317,14 +315,14 @@ class ManifestApplier:
 def gone(
     applied: Iterable[tuple[ObjectRef, AppliedManifest | None]], snapshot: Snapshot
 ) -> Mapping[ObjectRef, str]:
-    """Which of the objects that came from manifests are wanted no more, and their files."""
+    """Which of the objects that came from manifests are defined no more, and their files."""
     return {ref: each.file for ref, each in applied if each is not None and snapshot.is_gone(ref, each.file)}
 
 
-def _told(manifest: Manifest, error: HomeError) -> Iterable[HomeProblem]:
+def _problems_of(manifest: Manifest, error: HomeError) -> Iterable[HomeProblem]:
     """A refusal as problems of the file: admission's own, or the disk's."""
     found = error.problems if isinstance(error, Invalid) else ()
-    problems: Sequence[Problem] = [problem for problem in found if problem.fatal]  # Reader tells the rest
+    problems: Sequence[Problem] = [problem for problem in found if problem.fatal]  # the reader has the rest
     if not problems:
         hint = error.hint if isinstance(error, StorageUnavailable) else ""
         problems = [Problem(path="", message=str(error), hint=hint)]

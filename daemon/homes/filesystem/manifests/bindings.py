@@ -27,7 +27,7 @@ _MOST_LINKS: Final = 40
 
 
 class ForeignLink(Problem, frozen=True):
-    """A link that is not followed; what it led to before is no longer defined."""
+    """A link that is not followed; the objects behind it are no longer defined."""
 
 
 class Bindings:
@@ -46,7 +46,7 @@ class Bindings:
         return folder is not None and outside_bounds(ref, folder) is not None
 
     def fingerprint(self, file: str) -> tuple[int, ...]:
-        """What changes with the bounds of a file: one that was read under others has to be read again."""
+        """A fingerprint of the bounds of a file: if it changes, the file has to be read again."""
         folder = self.of(file)
         return () if folder is None else (crc32(msgspec.json.encode(folder)),)
 

@@ -1,7 +1,7 @@
-"""Which deletions one pass holds back: those that a path asks for which contains no manifests any more.
+"""Holds back deletions of one pass, for paths that contain no manifests any more.
 
-An empty checkout looks like the wish to delete every secret. In a daemon such deletions wait for a while; one
-pass has no second look, so it is told with `--allow-empty` that nothing is what is wanted.
+An empty checkout looks like a request to delete every secret. In a daemon such deletions wait for a while;
+one pass looks only once, so they need the flag `--allow-empty`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ class EmptyPathGuard:
     next_due = None
 
     def __init__(self, paths: Sequence[str], *, allow_empty: bool) -> None:
-        """`paths` of the settings; `allow_empty`: those that hold no manifests are meant to hold none."""
+        """`paths` of the settings; `allow_empty`: paths without manifests are intended."""
         self._paths = paths
         self._allow_empty = allow_empty
         self._problems: list[HomeProblem] = []
@@ -31,7 +31,7 @@ class EmptyPathGuard:
     ) -> Collection[ObjectRef]:
         """Which of the missing objects stay: those of paths without manifests; all if no path has any.
 
-        Where one of these does not exist, nobody can want what it says: then `allow_empty` changes nothing.
+        A path that does not exist is never intended: then `allow_empty` changes nothing.
         """
         del of, now, wall
         empty = snapshot.paths_without_manifests
@@ -46,7 +46,7 @@ class EmptyPathGuard:
         }
         for path in () if self._allow_empty else empty:
             below = [ref for ref, file in held.items() if everything or is_below(file, [path])]
-            if below and path not in missing:  # that it is missing is told already
+            if below and path not in missing:  # else it is reported as missing already
                 self._problems.append(HomeProblem(shown_name(path), _empty(len(below))))
         self.waiting = held.keys()
         return self.waiting

@@ -1,8 +1,8 @@
-"""Says when the folders of manifests have to be looked at: on events, and on a timer because events get lost.
+"""Decides when the folders of manifests are scanned: on events, and on a timer because events get lost.
 
 The kernel's events miss files that appear in a folder created a moment ago, and do not cover network file
-systems; and the kernel may have no more watches to give. So everything is looked at again every `rescan`
-seconds; a look costs one `stat` for each file.
+systems; and the kernel may have no more watches to give. So everything is scanned every `rescan` seconds,
+which costs one `stat` for each file.
 """
 
 import asyncio
@@ -26,14 +26,14 @@ async def folder_events(
     two looks a second. The first comes as soon as the watch stands, for what changed before it did.
     """
     last_look = -rescan
-    told = ""
+    reported = ""
 
     def blind(error: OSError) -> None:
-        nonlocal told
+        nonlocal reported
         reason = error.strerror or str(error)
-        if isinstance(error, FileNotFoundError) or reason == told:  # gone at this very moment
+        if isinstance(error, FileNotFoundError) or reason == reported:  # gone at this very moment
             return
-        told = reason
+        reported = reason
         import structlog  # slow to import, and seldom needed
 
         structlog.get_logger().warning(
@@ -55,7 +55,7 @@ async def folder_events(
                     yield touched
                     if touched:
                         await asyncio.sleep(max(0.0, last_look + _APART * debounce - time.monotonic()))
-                if replaced:  # what is watched is the folder that was there, not the name
+                if replaced:  # the watch is on the former folder, not on its name
                     break
 
 
@@ -89,7 +89,7 @@ async def _events(
 
 
 async def _identities(paths: Sequence[str]) -> dict[str, FolderIdentity | None]:
-    """What stands at each path; in a thread, because a network file system may hang."""
+    """The identity of the folder at each path; read in a thread, because a network file system may hang."""
     return await asyncio.to_thread(lambda: {path: _identity(path) for path in paths})
 
 

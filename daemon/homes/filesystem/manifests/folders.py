@@ -1,8 +1,8 @@
-"""What folders of manifests say right now, judged file by file against what they said before.
+"""Scans folders of manifests, and compares each file with what it defined before.
 
-A file that cannot be read, or a document in it that is wrong, changes nothing: what that file said last stays
-in force until it can be read again, or until it no longer says it. So does everything below a path that has
-vanished: an unmounted disk or a checkout in progress must not look like the wish to delete every secret.
+A file that cannot be read, or a document in it that is wrong, changes nothing: what that file defined last
+stays in force until it can be read again, or until it no longer defines it. So does everything below a path
+that has vanished: an unmounted disk or a checkout in progress must not look like a request to delete secrets.
 """
 
 import os
@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # few hosts have any
     from syncret.daemon.release.hosted import HostedRelease
 
 _TIMES = 5
-_RACY_NS = 2_000_000_000  # a file this young may change again without its times telling
+_RACY_NS = 2_000_000_000  # a file this young may change again with the same times
 
 
 class _Known(Struct):
@@ -63,7 +63,7 @@ class _Known(Struct):
     """Whether the file is old enough that its next change will show in the signature."""
     remembered: bool = False
     digest: bytes = b""
-    """Of all that it holds; empty if it was not read, or is to be parsed again."""
+    """The digest of its content; empty if it was not read, or is to be parsed again."""
 
     @property
     def says_nothing(self) -> bool:
@@ -97,12 +97,12 @@ class ManifestFolders:
         once: bool = False,
         former: bool = False,
     ) -> None:
-        """`bindings` tell which of the paths may define which objects.
+        """`bindings` decide which of the paths may define which objects.
 
         `skip` is a folder that is never looked into: written files may look like manifests.
 
-        `remembered` is what files said in a former life: one that has the same signature is not read again.
-        `former`: there was one, and what it knew is in force.
+        `remembered` is from the state file: a file that has the same signature is not read again.
+        `former`: there is a state file with objects, which are in force.
         `once`: for a single look, so that a path may be a pipe. Who looks again and again would wait for it.
         """
         self._paths = paths
@@ -112,7 +112,7 @@ class ManifestFolders:
         self._reader = reader
         self._trusted = dict(remembered or {})
         self._roots = roots(paths, self._trusted)
-        self._told_roots = dict(self._roots)
+        self._remembered_roots = dict(self._roots)
         self._remembered = self._trusted.keys() - self._roots.keys()
         self._remedies = Remedies(once=once, former=former)
         self._known: dict[str, _Known] = {}
@@ -125,15 +125,15 @@ class ManifestFolders:
         """Files that the last `refresh` left for the next one."""
 
     def scan(self, touched: Collection[str] = ()) -> Snapshot:
-        """Look at everything, and tell what it says now."""
+        """Look at everything, and return the result."""
         self.refresh(touched)
         return self.snapshot()
 
     def refresh(self, touched: Collection[str] = (), *, largest: int = sys.maxsize) -> bool:
-        """Look at everything; files in `touched` are read even where their times did not move.
+        """Look at everything; files in `touched` are read even if their times did not change.
 
         Files that changed and have more than `largest` bytes are left for the next call: until then, what
-        they said last stays in force. Whether anything is not as it was at the last snapshot.
+        they defined last stays in force. Returns whether anything differs from the last snapshot.
         """
         self.postponed = set()
         problems = list(self._misnamed)
@@ -144,14 +144,14 @@ class ManifestFolders:
             if isinstance(found, Problem):
                 problems.append(_of_path(path, found))
                 continue
-            if not found and self._remedies.once:  # who keeps looking may well wait for some
+            if not found and self._remedies.once:  # a daemon may wait for the first ones
                 problems.append(_of_path(path, NO_MANIFESTS))
             for file, status in found.items():
-                judged = self._judged(file, status, named=file == path)
-                if isinstance(judged, Problem):
-                    problems.append(_of_path(file, judged))
+                checked = self._checked(file, status, named=file == path)
+                if isinstance(checked, Problem):
+                    problems.append(_of_path(file, checked))
                 else:
-                    files[file] = judged
+                    files[file] = checked
                     sources[file] = path
         vanished = [file for file in self._known if file not in files]
         for file in vanished:
@@ -166,7 +166,7 @@ class ManifestFolders:
         return self._changed
 
     def snapshot(self) -> Snapshot:
-        """What all files said when they were looked at last."""
+        """The content of all files as of the last `refresh`."""
         self._changed = False
         problems = list(self._problems)
         troubled = [*_troubled(problems), *self.postponed]
@@ -219,9 +219,9 @@ class ManifestFolders:
         return [path for path in self._paths if not any(is_below(file, [path]) for file in files)]
 
     def release(self, applied: Collection[Manifest]) -> Mapping[ObjectRef, Manifest]:
-        """Let go of documents that were applied: names and digests are enough to tell what changes.
+        """Drop documents that were applied: names and digests are enough to see changes.
 
-        The manifests without their documents.
+        Returns the manifests without their documents.
         """
         released = {manifest.ref: structs.replace(manifest, content=None) for manifest in applied}
         for manifest in applied:
@@ -233,14 +233,14 @@ class ManifestFolders:
         return released
 
     def to_remember(self) -> Iterator[tuple[str, Signature | None, Collection[Manifest]]]:
-        """Files that were read since the last call, whole and without a problem, and what they say.
+        """Files that were read since the last call, whole and without a problem, and their manifests.
 
         Files that are remembered and gone come without a signature. A folder of the settings comes with its
         identity, so that the next run knows whether it is the same one, on the same file system.
         """
         for path, identity in self._roots.items():
-            if self._told_roots.get(path) != identity:
-                self._told_roots[path] = identity
+            if self._remembered_roots.get(path) != identity:
+                self._remembered_roots[path] = identity
                 yield path, identity, ()
         troubled = _troubled(self._problems)
         for file in self._remembered - self._known.keys():
@@ -258,16 +258,16 @@ class ManifestFolders:
                 yield file, known.signature, known.last_good.values()
 
     def distrust(self, files: Collection[str]) -> None:
-        """Parse these files again when they are read next, also if they hold the same."""
+        """Parse these files again when they are read next, even if they are unchanged."""
         for file in files & self._known.keys():
             self._known[file].digest = b""
 
     def line_of(self, manifest: Manifest, field: str, text_line: int) -> int:
-        """The line of a field in the file of an object; that of the object where it cannot be told."""
+        """The line of a field in the file of an object; that of the object if it is not found."""
         return line_of(self._reader, manifest, field, text_line)
 
     def _found(self, path: str) -> dict[str, Found] | Problem:
-        """The manifest files at a path given by the operator, or why there are none to be trusted."""
+        """The manifest files at a path of the settings, or why the result cannot be trusted."""
         refused = None if self._bindings is None else partial(self._bindings.foreign_link, path)
         link = None if refused is None else refused(path)
         if link is not None:
@@ -299,8 +299,8 @@ class ManifestFolders:
             self._emptied.discard(path)
         return files
 
-    def _judged(self, file: str, status: Found, *, named: bool) -> os.stat_result | Problem:
-        """What was found, if it can be read."""
+    def _checked(self, file: str, status: Found, *, named: bool) -> os.stat_result | Problem:
+        """The status of a file that may be read, or the problem."""
         if isinstance(status, Problem):
             return status
         if isinstance(status, OSError):
@@ -393,7 +393,7 @@ def _of_path(path: str, problem: Problem) -> HomeProblem:
 
 
 def _troubled(problems: Sequence[HomeProblem]) -> list[str]:
-    """Files and folders that may say more than could be read."""
+    """Files and folders that could not be read completely."""
     return [
         each.source for each in problems if each.problem.fatal and not isinstance(each.problem, ForeignLink)
     ]

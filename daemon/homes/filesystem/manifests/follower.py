@@ -1,4 +1,4 @@
-"""Follows the folders of manifests: at the start, on events, on a timer, and when a deletion has waited.
+"""Follows the folders of manifests: applies them at the start, on events, on a timer, and for due deletions.
 
 One look at a time: read what changed, ask which deletions wait, apply the rest, and wait until it is durable.
 """
@@ -31,11 +31,11 @@ if TYPE_CHECKING:  # few hosts have any
     from syncret.daemon.release.hosted import HostedRelease
 
 _QUICK = 256 * 1024
-"""Bytes of a file that is read in a moment: what is in such files waits for no larger ones."""
+"""Bytes of a small file. Small files are applied before larger ones are read."""
 
 
 class Following(Struct, frozen=True, kw_only=True):
-    """What is followed, and how closely."""
+    """The settings of a follower: the paths, and how often they are scanned."""
 
     paths: Sequence[str]
     credentials: str | None
@@ -45,11 +45,11 @@ class Following(Struct, frozen=True, kw_only=True):
     grace: DeletionGrace | EmptyPathGuard
     """Which deletions wait, or are refused."""
     environment: Mapping[str, str]
-    """Tells whether this is a pod, whose API server issues tokens."""
+    """Shows whether this is a pod, whose API server issues tokens."""
 
 
 class ManifestFollower:
-    """Implements `ObjectSource` on folders: keeps what is wanted as they say."""
+    """Implements `ObjectSource` on folders of manifests."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class ManifestFollower:
         self._rescheduled = asyncio.Event()
         self._looking = asyncio.Lock()
         self.problems: Sequence[HomeProblem] = ()
-        """What is wrong with files, as of the last look, and what waits to be deleted."""
+        """Problems of files as of the last look, and warnings about deletions that wait."""
         self.releases: Sequence[HostedRelease] = ()
         """The releases among the manifests, as of the last look."""
 
@@ -84,14 +84,14 @@ class ManifestFollower:
         return len(self._grace.waiting)
 
     def place_of(self, ref: ObjectRef) -> ManifestPlace | None:
-        """Where an object stands, also one whose file was not read again at the start."""
+        """The manifest of an object, also of one whose file was not read again at the start."""
         found = self._manifests.get(ref)
         if found is None:
             return None
         return ManifestPlace(shown_name(found.file), found.line, is_valid=ref not in self._applier.refused)
 
     async def field_place(self, ref: ObjectRef, field: str, text_line: int) -> ManifestPlace | None:
-        """Where a field of an object is, or a line within its text, in its file as that is now."""
+        """The place of a field of an object, or of a line within its text, in its present file."""
         place, manifest = self.place_of(ref), self._manifests.get(ref)
         if place is None or manifest is None or not place.is_valid:
             return place
@@ -99,7 +99,7 @@ class ManifestFollower:
         return place._replace(line=line)
 
     async def start(self) -> None:
-        """Take over what a former life left, and apply the folders. Raises StateError where it is damaged."""
+        """Restore the state file, and apply the folders. Raises StateError if it is damaged."""
         former, self._former = self._former, RestoredState([], {})  # thousands of objects may go now
         await asyncio.to_thread(self._folders.refresh)
         snapshot = self._snapshot()
@@ -141,7 +141,7 @@ class ManifestFollower:
                 await self.look(touched)
 
     async def _delete_when_due(self) -> None:
-        """Look again when a deletion has waited long enough: nothing else may happen at that time."""
+        """Scan the folders when a deletion is due: no event comes at that time."""
         while True:
             self._rescheduled.clear()
             try:
@@ -151,13 +151,13 @@ class ManifestFollower:
                 await self.look()
 
     async def look(self, touched: Collection[str] = ()) -> None:
-        """Look at the folders now, and apply what changed; all of it is durable then.
+        """Scan the folders now, and apply what changed, durably.
 
-        What seems to be gone is looked at again a moment later: a file that is being replaced is not deleted.
+        Objects that seem to be gone are checked a moment later: a file that is being replaced is not deleted.
         """
         async with self._looking:
             await self._look(touched)
-            if self._journal.stale:  # the document of an object that is wanted again was let go
+            if self._journal.stale:  # the document of an object that is to be created again was dropped
                 await self._look()
 
     async def _look(self, touched: Collection[str] = ()) -> None:
@@ -175,7 +175,7 @@ class ManifestFollower:
             await self._take(touched)
 
     async def _take(self, touched: Collection[str]) -> None:
-        """Apply what the folders say now."""
+        """Apply the folders as they are now."""
         snapshot = self._snapshot()
         if self._applier.deleted(snapshot):
             await asyncio.sleep(self._following.debounce)

@@ -32,7 +32,7 @@ _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
 class Remedies:
-    """Puts the remedy that fits into problems of files and folders."""
+    """Adds the fitting hint to problems of files and folders."""
 
     def __init__(self, *, once: bool, former: bool) -> None:
         """As `ManifestFolders` has them."""
@@ -40,21 +40,21 @@ class Remedies:
         self._former = former
 
     def of_path(self, problem: Problem) -> Problem:
-        """Of a path that the operator named."""
+        """The problem of a path of the settings, with its hint."""
         if self.once:
             return self.of_file(problem)
         hint = "what it said last stays in force until it can be read, or is removed from the settings"
         return msgspec.structs.replace(problem, hint=hint)
 
     def of_file(self, problem: Problem) -> Problem:
-        """Of what was found in a folder."""
+        """The problem of a file that was found in a folder, with its hint."""
         if self.once and not self._former:
             return problem
         return msgspec.structs.replace(problem, hint=f"what it said last stays in force; {problem.hint}")
 
 
 def followed(mode: int) -> Problem:
-    """Of a pipe or a device that is to be followed."""
+    """The problem of a pipe or a device that is to be followed."""
     return Problem(
         path="",
         message=f"is {special_file_name(mode)}: it cannot be read again and again",
@@ -71,7 +71,7 @@ Found: TypeAlias = os.stat_result | OSError | Problem
 def walk(
     folder: str, seen: set[tuple[int, int]], refused: Callable[[str], Problem | None] | None = None
 ) -> Iterator[tuple[str, Found]]:
-    """What is called as manifests are, below a folder, in the order of names, each once; links are followed.
+    """Files below a folder with a name of a manifest, in the order of names, each once; links are followed.
 
     Hidden names are passed over: editors' copies, `.git`, and the inner folders of a mounted ConfigMap.
     What cannot be examined (a folder without permission, a link to itself) is yielded with its error, and a
@@ -108,14 +108,14 @@ def walk(
 
 
 def _is_dead_link(entry: os.DirEntry[str]) -> bool:
-    """Whether a manifest would be here if there were a file at the end of the link, on its disk."""
+    """Whether a link that leads nowhere has the name of a manifest: its disk may not be mounted."""
     return entry.name.endswith(_SUFFIXES) and entry.is_symlink()
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """One document that names an object: where it stands, and a digest that tells whether it changed.
+    """One document that names an object: its place, and a digest that shows whether it changed.
 
-    `content` is the document itself; it is let go once it was applied.
+    `content` is the document itself; it is dropped once it was applied.
     """
 
     ref: ObjectRef
@@ -140,22 +140,22 @@ class Manifest(msgspec.Struct, frozen=True):
 
 
 class Content(NamedTuple):
-    """A document, encoded: a tenth of the size that it has as objects, and ten thousand may wait at once."""
+    """An encoded document, which takes a tenth of the memory: ten thousand may wait at once."""
 
     data: bytes
     place: LoadedDocument
-    """Where it stands; its own document is left out."""
+    """Its place; without the document."""
     is_admitted: bool = False
     """Whether the document has passed admission as a new object, and is what is to be stored then."""
     refused: Sequence[Problem] = ()
-    """Why it has not, with lines: then no version of the object may be so."""
+    """Why it has not, with lines."""
 
     def __repr__(self) -> str:
         return "<Content>"  # it may be a Secret
 
 
 class FileContent(msgspec.Struct, frozen=True):
-    """What one file says. `refused` names documents that are wrong; some documents have not even a name.
+    """The content of one file. `refused` names documents that are wrong; some have not even a name.
 
     `outside` are those of the refused ones that would do what the author may not.
     """
@@ -170,10 +170,10 @@ class FileContent(msgspec.Struct, frozen=True):
 
 
 _LARGE: Final = 32 * 1024
-"""Characters of a document whose text is not kept until it is applied: what is wrong then has its line."""
+"""Characters of a document whose lines are not kept until it is applied: its problems have its own line."""
 
 MOST_PROBLEMS: Final = 100
-"""Problems of one file that are told one by one."""
+"""Problems of one file that are reported one by one."""
 
 _ALL_PROBLEMS: Final = "`syncret validate` shows all of them"
 
@@ -193,7 +193,7 @@ class _Problems:
         reason: RefusalReason = RefusalReason.INVALID,
         ref: ObjectRef | None = None,
     ) -> None:
-        """Those of one document, with their lines."""
+        """Add the problems of one document, with their lines."""
         if problems and len(self._kept) < MOST_PROBLEMS:
             for problem in loaded.located(problems):
                 why = reason if problem.fatal else None
@@ -203,7 +203,7 @@ class _Problems:
                 self._more[problem.fatal] += 1
 
     def all(self) -> Sequence[HomeProblem]:
-        """What is shown of them."""
+        """The problems that are shown."""
         severities = (Severity.WARNING, Severity.ERROR)
         more = (
             HomeProblem(
@@ -226,7 +226,7 @@ class _Foreign:
         self._more = 0
 
     def add(self, loaded: LoadedDocument, note: Problem) -> None:
-        """That of one document."""
+        """Add the note on one document."""
         if self._first is None:
             [self._first] = loaded.located([note])
         else:
@@ -260,13 +260,13 @@ class ManifestReader:
     """
 
     def __init__(self, catalog: Catalog, salt: bytes = b"") -> None:
-        """`salt` goes into the digests, so that nobody who reads one can try values of a Secret."""
+        """`salt` goes into the digests, so that values of a Secret cannot be tried against them."""
         self._salt = salt
         self.kinds = Kinds(catalog)
-        self._judge = Admission(catalog)
+        self._admission = Admission(catalog)
 
     def read(self, file: str, data: bytes, folder: BoundFolder | None = None) -> FileContent:
-        """What the bytes of a file say; `folder` binds its author. Never raises for what an author wrote."""
+        """The content of a file; `folder` binds its author. Never raises for what an author wrote."""
         manifests: dict[ObjectRef, Manifest] = {}
         problems = _Problems(file)
         refused: set[ObjectRef] = set()
@@ -298,7 +298,7 @@ class ManifestReader:
                 duplicate = duplicate_problem(named, loaded.line, manifests[named])
                 problems.add(loaded, [duplicate], RefusalReason.DUPLICATE, named)
             else:
-                admitted = self._judge.admit(loaded.document)
+                admitted = self._admission.admit(loaded.document)
                 unknown = admitted.unknown_kind  # a kind of another operator, whose resource exports
                 is_exporting = unknown is not None and not unknown.fatal
                 is_admitted = admitted.accepted or is_exporting
@@ -314,8 +314,8 @@ class ManifestReader:
                 manifests[named] = Manifest(named, file, loaded.line, self._digest(loaded.document), content)
                 if admitted.warnings:
                     problems.add(loaded, admitted.warnings, ref=named)
-        told = [*problems.all(), *foreign.all()]
-        return FileContent(list(manifests.values()), told, refused, torn, outside, releases)
+        shown = [*problems.all(), *foreign.all()]
+        return FileContent(list(manifests.values()), shown, refused, torn, outside, releases)
 
     def says(self, document: Document | None, manifest: Manifest) -> bool:
         """Whether a document is that of a manifest, unchanged."""
@@ -325,7 +325,7 @@ class ManifestReader:
         return digest_of(_ENCODER.encode(document), self._salt)
 
     def _named(self, file: str, document: Document | None) -> ObjectRef | Problem | Sequence[Problem]:
-        """Which object a document is; or the note on one that is foreign, or why it cannot be told."""
+        """The object that a document defines; or the note on a foreign one, or why it cannot be named."""
         if document is None:
             return ()
         kind = self._kind(document)
@@ -334,8 +334,8 @@ class ManifestReader:
             named = ref_of(document)
             return shared(*named._replace(namespace=named.namespace or DEFAULT_NAMESPACE))
         if kind is None or not is_object(metadata) or not isinstance(metadata.get("name"), str):
-            judged = self._judge.admit(document)
-            return judged.foreign(file) or judged.all_problems
+            admitted = self._admission.admit(document)
+            return admitted.foreign(file) or admitted.all_problems
         namespace = metadata.get("namespace") or DEFAULT_NAMESPACE if kind.namespaced else ""
         return shared(kind.group, kind.kind, str(namespace), metadata["name"])
 
@@ -345,7 +345,7 @@ class ManifestReader:
         return self.kinds.find(GroupKind(group, str(document.get("kind"))))
 
     def _why_unnamed(self, document: Document | None) -> RefusalReason:
-        """Why it cannot be told which object a document is."""
+        """The reason why the object of a document is not known."""
         unknown = document is not None and self._kind(document) is None
         return RefusalReason.KIND if unknown else RefusalReason.INVALID
 

@@ -1,8 +1,8 @@
-"""Renders the release that a file of manifests holds: what it makes are manifests of that file, too.
+"""Renders the release in a file of manifests: the rendered documents are manifests of that file.
 
 A module, a release and a platform that belong together stand in one file. So their Secrets and
-ExternalSecrets come and go with the file, as its other documents do; a mistake leaves in force what the file
-said last.
+ExternalSecrets come and go with the file, as its other documents do; with a mistake in it, what the file
+defined last stays in force.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,13 +19,13 @@ if TYPE_CHECKING:  # few hosts have any
 
 _API_VERSION: Final = "syncret.dev/v1alpha1"
 _WORKLOADS: Final = frozenset({"Deployment"})
-"""What a release makes and a host has no use for."""
+"""Kinds of a release that a host does not use."""
 
 
 def with_releases(
     documents: Iterable[LoadedDocument], found: "list[HostedRelease]"
 ) -> Iterator[LoadedDocument]:
-    """The documents of a file, those of a release replaced by what it is rendered to; it is `found`.
+    """The documents of a file, with those of a release rendered; the release is added to `found`.
 
     Where another document of the file cannot be read, it may be a part of the release: nothing is rendered.
     """
@@ -50,7 +50,7 @@ def _is_part(document: Document | None) -> bool:
 
 
 def _rendered(parts: list[LoadedDocument], found: "list[HostedRelease]") -> Iterator[LoadedDocument]:
-    """The manifests, or the problems alone. Of a warning the first manifest tells."""
+    """The rendered manifests, or the problems alone. Warnings are reported with the first manifest."""
     from syncret.daemon.release.compiler import Refusal, parse, rendered, resolved
     from syncret.daemon.release.hosted import hosted
     from syncret.daemon.release.report import problems_of
@@ -68,8 +68,8 @@ def _rendered(parts: list[LoadedDocument], found: "list[HostedRelease]") -> Iter
         return
     found.append(hosted(parsed, result, place.file, place.line))
     for number, item in enumerate(items):
-        told = problems if number == 0 else ()
-        yield replace(place, document=item, problems=told, lines=None)
+        shown = problems if number == 0 else ()
+        yield replace(place, document=item, problems=shown, lines=None)
 
 
 def _kind(loaded: LoadedDocument) -> str:

@@ -1,4 +1,4 @@
-"""What a former life remembered of manifest files, and of the folders and disks that they were on."""
+"""Manifest files as the state file has them, with the folders and disks that they were on."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -9,16 +9,16 @@ from syncret.daemon.homes.filesystem.manifests.reader import Manifest
 from syncret.daemon.homes.filesystem.manifests.snapshot import Signature
 
 RememberedFile: TypeAlias = tuple[Signature, Sequence[Manifest] | None]
-"""What a file with that signature said; None where that is not known any more."""
+"""A signature, and the manifests of the file that had it; None if they are not known any more."""
 
 
 def devices_below(folder: str, said: Mapping[str, RememberedFile]) -> frozenset[int]:
-    """The file systems on which a folder and the manifests below it were in a former life."""
+    """The file systems on which a folder and the manifests below it were, by the state file."""
     return frozenset(signature[0] for file, (signature, _) in said.items() if is_below(file, [folder]))
 
 
 def roots(paths: Sequence[str], said: Mapping[str, RememberedFile]) -> dict[str, FolderIdentity]:
-    """Which folders the paths were in a former life; what is remembered of a file has more numbers."""
+    """The identities of the paths' folders, by the state file; the signature of a file has more numbers."""
     found: dict[str, FolderIdentity] = {}
     for path in paths:
         match said.get(path):

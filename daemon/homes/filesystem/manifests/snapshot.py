@@ -1,9 +1,9 @@
-"""What all manifest files say together, and which of the deletions that this asks for wait.
+"""The content of all manifest files together, and which deletions that follow from it wait.
 
-What vanished may be a file that is being written, or a deployment. A removed file is a deletion at once. What
-a file that is still there no longer defines waits until the file has not been written for a few seconds: it
-may be half written. What waits the whole grace period: all objects of a file that became empty, all below a
-folder that was made anew and is empty, and whatever is missing while most objects are.
+Objects may be missing because a file is being written, or a deployment is in progress. The objects of a
+removed file are deleted at once. An object that a file no longer defines waits until the file has not been
+written for a few seconds: it may be half written. These wait the whole grace period: all objects of a file
+that became empty, all below a folder that was made anew and is empty, and all if most objects are missing.
 """
 
 import os
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # few hosts have any
     from syncret.daemon.release.hosted import HostedRelease
 
 Signature: TypeAlias = tuple[int, ...]
-"""What tells that a file did not change: device, inode, size, times of content and inode, and its bounds."""
+"""Shows whether a file changed: device, inode, size, times of content and inode, and its bounds."""
 
 
 def _nothing_is(_ref: ObjectRef, _file: str) -> bool:
@@ -33,7 +33,7 @@ def _nothing_is(_ref: ObjectRef, _file: str) -> bool:
 
 
 class Snapshot(Struct, frozen=True):
-    """What all files say together.
+    """The content of all files together.
 
     `unreadable_paths` are files and folders that could not be read whole: what came from them (or from below
     them) before is not gone. `refused` are objects whose newest version is wrong. `files` are all that are
@@ -41,8 +41,8 @@ class Snapshot(Struct, frozen=True):
     `paths_without_manifests` are paths of the settings where no document is one of ours, or that are missing;
     they are looked for in one pass only.
     `waiting` are objects that no file defines any more, and that are not to be deleted yet. `is_outside`
-    tells whether an object may not come from a file, because its folder is bound to others: none of those
-    waits.
+    says whether an object may not come from a file, because its folder is bound to others: these objects do
+    not wait.
     """
 
     manifests: Mapping[ObjectRef, Manifest]
@@ -59,7 +59,7 @@ class Snapshot(Struct, frozen=True):
     def joined(
         self, folder: str, manifests: Sequence[Manifest], problems: Sequence[HomeProblem]
     ) -> "Snapshot":
-        """This, and what another folder gives; that one's stays in force where both give an object."""
+        """This snapshot and the objects of another folder, which win if both define an object."""
         theirs = {manifest.ref: manifest for manifest in manifests}
         both = [
             HomeProblem(
@@ -99,14 +99,14 @@ MANY: Final = 5
 """So many objects wait if they vanish together and are more than half of all."""
 
 QUIET: Final = 5.0
-"""Seconds for which a file must not have been written before what it no longer defines is deleted."""
+"""Seconds without a write to a file before objects that it no longer defines are deleted."""
 
 
 class _Wait(NamedTuple):
     since: float
     due: float
     written: Signature | None
-    """What the file looked like; None if it is not there."""
+    """The signature of the file; None if there is none."""
     reported: HomeProblem | None
 
 
@@ -145,8 +145,8 @@ class DeletionGrace:
         for place, refs in fresh.items():
             until = stamp(wall + self._grace)
             problem = _most(len(gone), of, until) if place == most else _emptied(len(refs), until)
-            told = HomeProblem(shown_name(place), problem)
-            waits |= {ref: waits[ref]._replace(reported=told) for ref in refs}
+            warning = HomeProblem(shown_name(place), problem)
+            waits |= {ref: waits[ref]._replace(reported=warning) for ref in refs}
         self._waits = waits
         self.waiting = frozenset(ref for ref, wait in waits.items() if wait.due > now)
         self.next_due = min((waits[ref].due for ref in self.waiting), default=None)
@@ -158,11 +158,11 @@ class DeletionGrace:
 
     def problems(self) -> Sequence[HomeProblem]:
         """One warning for each file or folder of which objects wait the whole grace period."""
-        told = (self._waits[ref].reported for ref in self._waits if ref in self.waiting)
-        return list(dict.fromkeys(each for each in told if each is not None))
+        warnings = (self._waits[ref].reported for ref in self._waits if ref in self.waiting)
+        return list(dict.fromkeys(each for each in warnings if each is not None))
 
     def _wait(self, ref: ObjectRef, written: Signature | None, now: float, *, whole: bool) -> _Wait:
-        """What waits keeps its time, or gets a later one: never an earlier one."""
+        """The wait of an object; one that waits already keeps its due time or gets a later one."""
         before = self._waits.get(ref) or _Wait(now, now, None, None)
         until = before.since + self._grace
         due = before.due

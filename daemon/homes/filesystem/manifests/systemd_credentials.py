@@ -1,8 +1,8 @@
 """Secrets from systemd credentials: files in `$CREDENTIALS_DIRECTORY`, which no other user can read.
 
 `LoadCredential=vault.token:/etc/...` in a unit makes a file `vault.token` there, and that is key `token` of
-Secret `vault` in namespace `default`: the name ends at the first dot. Files without a dot are for somebody
-else. These Secrets stay in memory; they are never written out and never remembered.
+Secret `vault` in namespace `default`: the name ends at the first dot. Files without a dot are ignored. These
+Secrets stay in memory; they are never written to files, and not kept in the state file.
 """
 
 import os

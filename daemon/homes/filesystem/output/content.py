@@ -1,8 +1,7 @@
 """Keeps what controllers write in files, and nowhere else: the content store of the simulated cluster.
 
-The cluster keeps the face of a written object (its metadata); its content is in the files, and is read from
-there whenever somebody asks for the object. So an edited or deleted file is what a controller observes, and
-repairs.
+The cluster keeps the metadata of a written object; its content is in the files, and is read from there
+whenever the object is read. So controllers observe an edited or deleted file, and repair it.
 """
 
 import binascii
@@ -39,10 +38,10 @@ _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
 class OutputContent:
-    """The written objects, by name. Implements `Vault`; writes come between judging and commit."""
+    """The written objects, by name. Implements `ContentStore`; files are written before the commit."""
 
     def __init__(self, tree: OutputRoot | None, *, writes: bool = True, sizes: Sizes = USUAL) -> None:
-        """Where nothing may be written, or there is no tree, all content stays in memory."""
+        """If nothing may be written, or there is no tree, all content stays in memory."""
         self._tree = tree
         self._files = sizes.files
         self._writes = writes
@@ -61,7 +60,7 @@ class OutputContent:
         return ref in self._refs
 
     def was_written(self, ref: ObjectRef) -> bool:
-        """Whether there are files of this object, although they may be left alone in this life."""
+        """Whether there are files of this object, even if this run of the daemon does not write them."""
         return ref in self._refs or ref in self._rehearsed
 
     def writes_files(self, kind: tuple[str, str]) -> bool:
@@ -69,22 +68,22 @@ class OutputContent:
         return self._writes and self._secrets is not None and not is_ours(kind)
 
     def track(self, ref: ObjectRef) -> None:
-        """From now on the content of this object is in the files."""
+        """Note that the content of this object is in files from now on."""
         self._refs.add(ref)
 
     def untrack(self, ref: ObjectRef) -> None:
-        """The content of this object is not in the files, or no longer."""
+        """Note that the content of this object is not, or no longer, in files."""
         self._refs.discard(ref)
         if self._drift is not None:
             self._drift.forget(ref)
 
     def exists(self, ref: ObjectRef) -> bool:
-        """Whether there are files for this object, as far as can be told."""
+        """Whether there are files for this object; also true if they cannot be examined."""
         if self._secrets is None or self._manifests is None:
             return False
         try:
             return (self._secrets if ref.group_kind == _SECRET else self._manifests).exists(ref)
-        except StorageUnavailable:  # whoever writes is told
+        except StorageUnavailable:  # a write reports it
             return True
 
     def load(self, ref: ObjectRef) -> Document | None:
@@ -102,20 +101,20 @@ class OutputContent:
         return {"data": {key: b64encode(data[key]).decode() for key in sorted(data)}} if data else {}
 
     def work(self, jobs: Sequence[Job]) -> list[HomeError | None]:
-        """Do what `writing` and `settling` gave; for each, what kept it from being done. Blocking."""
+        """Do jobs of `writing` and `repairing_modes`; returns the error of each, or None. Blocking."""
         if self._tree is None:
             return [None] * len(jobs)
         with Batch(self._tree, self._files) as batch:
             return run_interleaved([job(batch) for job in jobs])
 
     def writing(self, ref: ObjectRef, document: Document) -> Job:
-        """Make the files hold the content of this document. Raises Invalid and TargetUnavailable."""
+        """Make the files hold the content of this document. Raises Invalid and StorageUnavailable."""
         return partial(self._write, ref, document)
 
     def repairing_modes(self, ref: ObjectRef) -> Job:
-        """Give files that somebody touched their modes and owners again, whatever they hold now.
+        """Repair the modes and owners of files that were changed from outside, whatever they hold now.
 
-        Raises TargetUnavailable.
+        Raises StorageUnavailable.
         """
         return partial(self._settle, ref)
 
@@ -125,11 +124,11 @@ class OutputContent:
         if ref.group_kind == _SECRET:
             values = _values(ref, document)
             written = yield from self._secrets.write(ref, values, batch)
-            self._note(ref, written, sound=is_intact(document, values))
+            self._note(ref, written, matches_hash=is_intact(document, values))
             return
         metadata = {key: document["metadata"][key] for key in _SHOWN if key in document["metadata"]}
         content = {key: value for key, value in document.items() if key != "status"}
-        encode(content)  # what is not JSON is refused: YAML could be made of it
+        encode(content)  # refuses values that are not JSON, which YAML would take
         self._note(ref, self._manifests.write(ref, {**content, "metadata": metadata}))
 
     def _settle(self, ref: ObjectRef, batch: Batch) -> WriteSteps[None]:
@@ -144,9 +143,9 @@ class OutputContent:
             self._note(ref, self._manifests.write(ref, content))
 
     def drifted(self) -> Sequence[ObjectRef]:
-        """Written objects whose files somebody touched since they were written, or first read in this life.
+        """Written objects whose files have changed since this process wrote them, or read them first.
 
-        Blocking. Raises TargetUnavailable where something else stands in the place of the output folder.
+        Blocking. Raises StorageUnavailable if the output folder was replaced by something else.
         """
         if self._tree is None or self._drift is None:
             return []
@@ -165,43 +164,43 @@ class OutputContent:
             self._tree.remove_sets()
 
     def leftovers(self) -> Sequence[HomeProblem]:
-        """What earlier runs left in the output folder and cannot be removed."""
+        """Leftovers of earlier runs in the output folder that cannot be removed."""
         return () if self._tree is None else self._tree.leftovers()
 
-    def look(self, ref: ObjectRef) -> Fingerprint | None:
-        """How a Secret's files look, if that is worth remembering: only if they are sound."""
-        look = self._drift.look(ref) if self._drift is not None else None
-        return look if look is not None and look.matches_hash else None
+    def fingerprint(self, ref: ObjectRef) -> Fingerprint | None:
+        """The fingerprint of a Secret's files; None unless their data matches the data-hash."""
+        found = self._drift.fingerprint(ref) if self._drift is not None else None
+        return found if found is not None and found.matches_hash else None
 
     def is_unchanged(self, ref: ObjectRef) -> bool:
         """Whether the files of a Secret are as they were written, with the data that its data-hash names."""
         return self._drift is not None and self._drift.is_unchanged(ref)
 
     def invalidate(self, ref: ObjectRef) -> None:
-        """What was written last did not come to stand: its files may hold other data than it names."""
+        """Note that a commit failed after its files were written: they may not match the data-hash."""
         if self._drift is not None:
             self._drift.invalidate(ref)
 
-    def holds(self, ref: ObjectRef, face: bytes) -> bool:
-        """Whether the files of a Secret hold the data that this version of it names."""
+    def holds(self, ref: ObjectRef, version: bytes) -> bool:
+        """Whether the files of a Secret hold the data that the data-hash of this version names."""
         if self._secrets is None or ref.group_kind != _SECRET:
             return False
         try:
             data = self._secrets.load(ref)
         except StorageUnavailable:
             return False
-        return data is not None and is_intact(msgspec.json.decode(face), data)
+        return data is not None and is_intact(msgspec.json.decode(version), data)
 
-    def is_as_left(self, ref: ObjectRef, look: Fingerprint) -> bool:
-        """Whether files of a former life look as they were left: then there is no need to read them."""
+    def is_as_left(self, ref: ObjectRef, left: Fingerprint) -> bool:
+        """Whether files are unchanged since an earlier run of the daemon: then they need not be read."""
         return (
-            self._drift is not None and self.writes_files(ref.group_kind) and self._drift.restore(ref, look)
+            self._drift is not None and self.writes_files(ref.group_kind) and self._drift.restore(ref, left)
         )
 
     def restored(self, ref: ObjectRef, sealed: bytes) -> bytes | None:
-        """The object of a former life whose content is in files: as the cluster is to hold it.
+        """An object from the state file whose content is in files, as the cluster is to hold it.
 
-        None where the files cannot be read.
+        None if the files cannot be read.
         """
         if self.writes_files(ref.group_kind):
             self.track(ref)
@@ -214,7 +213,7 @@ class OutputContent:
             return None
 
     def remove(self, ref: ObjectRef) -> None:
-        """Take the files away. Raises TargetUnavailable."""
+        """Take the files away. Raises StorageUnavailable."""
         if self._secrets is None or self._manifests is None:
             return
         if ref.group_kind == _SECRET:
@@ -228,9 +227,9 @@ class OutputContent:
         return without_content(document) if ref in self._refs else document
 
     def fill(self, stored: StoredObject) -> StoredObject:
-        """The version with what the files hold now; without, where they are gone or somebody else's.
+        """The version with the content of its files; without, if they are gone or another user's.
 
-        Whoever then tries to write is told what is wrong with them. Raises CannotTell.
+        A write then reports what is wrong with them. Raises ReadFailed.
         """
         if stored.ref not in self._refs:
             return stored
@@ -245,13 +244,13 @@ class OutputContent:
         return msgspec.structs.replace(stored, data=_ENCODER.encode({**content, **stored.document}))
 
     def _note_first(self, ref: ObjectRef, keys: Iterable[str] = ()) -> None:
-        """What a former life wrote is meant to look as it is found first."""
+        """Take the state in which files of an earlier run are found first as the intended one."""
         if self._drift is not None and ref in self._refs and ref not in self._drift:
             self._drift.record_as_found(ref, ["", *keys])
 
-    def _note(self, ref: ObjectRef, written: Written, *, sound: bool = False) -> None:
+    def _note(self, ref: ObjectRef, written: Written, *, matches_hash: bool = False) -> None:
         if self._drift is not None:
-            self._drift.note(ref, written.faces, sound=sound)
+            self._drift.note(ref, written.fingerprints, matches_hash=matches_hash)
 
 
 def _values(ref: ObjectRef, document: Document) -> dict[str, bytes]:

@@ -1,13 +1,10 @@
-"""Notices when somebody else touches written files: edits, removals, changed modes or owners.
+"""Detects changes of written files from outside: edits, removals, changed modes or owners.
 
-What the files look like (inodes, sizes, times, modes, owners) is noted with each write, as it was made and
-not as it is found a moment later, and compared from time to time: one `stat` for each file and folder. No
-content is read; that is for whoever is told. A look outlives the process in the state file: whoever wants to
-know after a restart whether a Secret still is as it was written need not read it.
+Each write notes the fingerprint of its files: inodes, sizes, times, modes and owners, taken before the files
+get their names. It is compared from time to time, with one `stat` for each file and folder; no content is
+read. The state file keeps it, so that after a restart the files of an unchanged Secret need not be read.
 
-What a file looks like from outside: the parts of its `stat` that change when somebody else touches it.
-
-The time of the last status change is not part of it: hard links and swaps of folders, our own, change it.
+The time of the last status change is not part of it: our own hard links and swaps of folders change it.
 """
 
 import os
@@ -24,17 +21,17 @@ StatFingerprint: TypeAlias = tuple[int, ...]
 
 
 class Written(NamedTuple):
-    """One write: whether it changed anything, and the faces of what it made, known before others saw them.
+    """One write: whether it changed anything, and the fingerprints of its files before others saw them.
 
     The name of the written folder or file itself is "".
     """
 
     changed: bool
-    faces: Mapping[str, StatFingerprint]
+    fingerprints: Mapping[str, StatFingerprint]
 
 
 def stat_fingerprint(status: os.stat_result) -> StatFingerprint:
-    """What one file or folder looks like."""
+    """The parts of the `stat` of a file or folder that change when it is edited, replaced or chmodded."""
     return (
         status.st_dev,
         status.st_ino,
@@ -47,10 +44,9 @@ def stat_fingerprint(status: os.stat_result) -> StatFingerprint:
 
 
 class Fingerprint(NamedTuple):
-    """What the files of an object looked like, by the names under its own path ("": that itself).
+    """The fingerprint of the files of an object: their names below its path ("": itself), and a digest.
 
-    `seen` is None where they do not look as they should. `sound` says that they hold what the object says it
-    holds: see `untouched`.
+    `digest` is None if modes or owners are wrong. `matches_hash`: their data is that of the data-hash.
     """
 
     names: tuple[str, ...]
@@ -59,11 +55,11 @@ class Fingerprint(NamedTuple):
 
 
 class Drift:
-    """One look for each written object. Safe to use from several threads."""
+    """The fingerprint of each written object. Safe to use from several threads."""
 
     def __init__(self, tree: OutputRoot) -> None:
         self._tree = tree
-        self._looks: dict[ObjectRef, Fingerprint] = {}
+        self._noted: dict[ObjectRef, Fingerprint] = {}
         wanted = tree.settings
         self._wanted = (
             wanted.folder_mode,
@@ -73,54 +69,54 @@ class Drift:
         )
 
     def __contains__(self, ref: ObjectRef) -> bool:
-        return ref in self._looks
+        return ref in self._noted
 
-    def look(self, ref: ObjectRef) -> Fingerprint | None:
-        """How the object was meant to look when it was noted last."""
-        return self._looks.get(ref)
+    def fingerprint(self, ref: ObjectRef) -> Fingerprint | None:
+        """The fingerprint of the object as it was noted last."""
+        return self._noted.get(ref)
 
-    def note(self, ref: ObjectRef, faces: Mapping[str, StatFingerprint], *, sound: bool) -> None:
-        """This is what the object is meant to look like, by name."""
-        self._looks[ref] = Fingerprint(_held(tuple(faces)), self._digest(list(faces.values())), sound)
+    def note(self, ref: ObjectRef, files: Mapping[str, StatFingerprint], *, matches_hash: bool) -> None:
+        """Note the fingerprints of an object's files by name; `matches_hash`: they match the data-hash."""
+        self._noted[ref] = Fingerprint(_held(tuple(files)), self._digest(list(files.values())), matches_hash)
 
     def record_as_found(self, ref: ObjectRef, names: Collection[str]) -> None:
-        """It may stay as it is found, unless modes or owners are not as wanted."""
+        """Note the object as it is found; if modes or owners are wrong, it counts as changed."""
         found = self._statuses(ref, names)
         seen = self._seen(found) if all(map(self._is_owned, found)) else None
-        self._looks[ref] = Fingerprint(_held(tuple(names)), seen)
+        self._noted[ref] = Fingerprint(_held(tuple(names)), seen)
 
-    def restore(self, ref: ObjectRef, look: Fingerprint) -> bool:
-        """Take over a look of a former life, if the object looks like that now and nothing else is wanted."""
-        same = self._is_as(ref, look)
+    def restore(self, ref: ObjectRef, left: Fingerprint) -> bool:
+        """Take over a fingerprint from the state file, if the files and the settings are unchanged."""
+        same = self._is_as(ref, left)
         if same:
-            self._looks[ref] = look._replace(names=_held(look.names))
+            self._noted[ref] = left._replace(names=_held(left.names))
         return same
 
     def is_unchanged(self, ref: ObjectRef) -> bool:
-        """Whether the object was noted as sound and looks as it did then."""
-        look = self._looks.get(ref)
-        return look is not None and look.matches_hash and self._is_as(ref, look)
+        """Whether the files matched the data-hash when they were noted, and are unchanged since."""
+        noted = self._noted.get(ref)
+        return noted is not None and noted.matches_hash and self._is_as(ref, noted)
 
     def invalidate(self, ref: ObjectRef) -> None:
-        """Whether the object is sound is not known any more."""
-        look = self._looks.get(ref)
-        if look is not None:
-            self._looks[ref] = look._replace(matches_hash=False)
+        """Note that the files may not match the data-hash any more."""
+        noted = self._noted.get(ref)
+        if noted is not None:
+            self._noted[ref] = noted._replace(matches_hash=False)
 
     def forget(self, ref: ObjectRef) -> None:
-        """The object is written no more."""
-        self._looks.pop(ref, None)
+        """Drop the fingerprint of an object that is no output any more."""
+        self._noted.pop(ref, None)
 
     def found(self) -> Sequence[ObjectRef]:
-        """Objects whose files do not look as they were noted. Blocking."""
+        """Objects whose files differ from their fingerprint. Blocking."""
         return [
             ref
-            for ref, look in list(self._looks.items())
-            if not self._is_as(ref, look) and self._looks.get(ref) is look  # else: written meanwhile
+            for ref, noted in list(self._noted.items())
+            if not self._is_as(ref, noted) and self._noted.get(ref) is noted  # else: written meanwhile
         ]
 
-    def _is_as(self, ref: ObjectRef, look: Fingerprint) -> bool:
-        return self._seen(self._statuses(ref, look.names)) == look.digest
+    def _is_as(self, ref: ObjectRef, noted: Fingerprint) -> bool:
+        return self._seen(self._statuses(ref, noted.names)) == noted.digest
 
     def _statuses(self, ref: ObjectRef, names: Iterable[str]) -> list[os.stat_result | None]:
         path, status = path_of(ref), self._tree.status
@@ -129,9 +125,9 @@ class Drift:
     def _seen(self, found: Iterable[os.stat_result | None]) -> int:
         return self._digest([None if status is None else stat_fingerprint(status) for status in found])
 
-    def _digest(self, faces: Iterable[StatFingerprint | None]) -> int:
-        """The same in every life, as long as all files are there: it is made of numbers alone."""
-        return hash((self._wanted, *faces))
+    def _digest(self, files: Iterable[StatFingerprint | None]) -> int:
+        """A digest that is the same in every process if all files are there: a hash of numbers alone."""
+        return hash((self._wanted, *files))
 
     def _is_owned(self, status: os.stat_result | None) -> bool:
         if status is None:
@@ -143,5 +139,5 @@ class Drift:
 
 @lru_cache(maxsize=1024)
 def _held(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The same names; thousands of Secrets that have them in common share them."""
+    """The same names as one object, which thousands of Secrets share."""
     return names

@@ -1,4 +1,4 @@
-"""What is in a folder of the output folder, and errors of the file system with what to do about them."""
+"""Lists and reads folders of the output folder, and turns errors of the file system into ones with a hint."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from syncret.daemon.homes.filesystem.output.names import TEMPORARY
 
 
 class ReadFailed(StorageUnavailable):
-    """What is there cannot be told at the moment: that must not look as if nothing were there."""
+    """The files cannot be read now. They must not count as missing."""
 
 
 _PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE})
@@ -51,19 +51,19 @@ def is_transient(error: OSError) -> bool:
 
 
 def foreign_owner(path: str, owner: int) -> StorageUnavailable:
-    """The folder belongs to somebody else, who could change what is in it."""
+    """The error for a folder of another user, who could change its content."""
     return StorageUnavailable(
         f"{path}: the folder belongs to another user (uid {owner})",
         hint=f"give it to the user that syncret runs as (chown {os.geteuid()}), or choose another folder",
     )
 
 
-_READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO that somebody put there must not hang us
+_READ_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO must not block
 _MAX_BYTES = 4 << 20  # of one file: more than any Secret may hold, so a longer one is not ours anyway
 
 
 def names_in(folder: int, path: str) -> set[str]:
-    """All names in a folder that may be replaced or removed: one that holds folders was not made by us."""
+    """All names in a folder that may be replaced or removed; an error if it holds folders: it is not ours."""
     with os.scandir(folder) as entries:
         names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
     if any(names.values()):
@@ -77,7 +77,7 @@ def names_in(folder: int, path: str) -> set[str]:
 def files_in(folder: int) -> dict[str, tuple[os.stat_result, bytes]]:
     """The regular files of a folder; links, devices and pipes are passed over, never followed.
 
-    Raises OSError where it cannot be told what is there.
+    Raises OSError if the folder cannot be examined.
     """
     files: dict[str, tuple[os.stat_result, bytes]] = {}
     for name in listed(folder):

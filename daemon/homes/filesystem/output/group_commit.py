@@ -5,9 +5,9 @@ the file system's journal serves all that was written by then, so thirty writes 
 
 A few threads that take waiting jobs in batches.
 
-A thread for each write would wait for the disk as often as there are writes, and most of what it did besides
-would be taking turns with the event loop. The threads are nobody else's: a disk that hangs must not take
-those of the loop, in which names of servers are looked up.
+With a thread for each write there would be a wait for the disk for each, and the threads would mostly take
+turns with the event loop. The threads are used for nothing else: a disk that hangs must not block those of
+the loop, in which names of servers are looked up.
 """
 
 import asyncio
@@ -57,14 +57,14 @@ USUAL: Final = Sizes()
 
 
 def _do_nothing() -> None:
-    """The job is done as if nobody had given it up."""
+    """The default of `give_up`: the job runs to its end."""
 
 
 class BatchExecutor(Generic[J]):
-    """Does jobs in threads. What is asked for while all threads are busy makes their next batches."""
+    """Runs jobs in threads. Jobs that are submitted while all threads are busy form their next batches."""
 
     def __init__(self, work: Callable[[Sequence[J]], Sequence[Outcome]], sizes: Sizes = USUAL) -> None:
-        """`work` does the jobs of one batch, and tells for each what it failed with."""
+        """`work` does the jobs of one batch, and returns the error of each, or None."""
         self._most = sizes.jobs
         self._work = work
         self._waiting: deque[_Request[J]] = deque()
@@ -81,9 +81,9 @@ class BatchExecutor(Generic[J]):
         self._threads.shutdown(wait=False)
 
     async def submit(self, job: J, give_up: Callable[[], None] = _do_nothing) -> None:
-        """Return when the job is done; raises what it failed with. Whoever is cancelled waits for it, too.
+        """Return when the job is done; raises its error. A caller that is cancelled waits for it, too.
 
-        `give_up` is called then: a job that takes long may end early.
+        `give_up` is called on cancellation: a job that takes long may end early.
         """
         loop = asyncio.get_running_loop()
         request = _Request(job, loop.create_future())
@@ -98,7 +98,7 @@ class BatchExecutor(Generic[J]):
                 give_up()
                 request.done = loop.create_future()  # the first one was cancelled, the job goes on
                 await asyncio.wait([request.done])
-                request.done.exception()  # nobody is left to be told
+                request.done.exception()  # its caller is cancelled: no one else handles it
             raise
 
     def _start(self) -> None:
@@ -144,7 +144,7 @@ WriteSteps: TypeAlias = Generator[None, None, T]
 
 
 class Batch:
-    """What the writes of a batch share: the folders of their namespaces, open as long as they run."""
+    """The state that the writes of a batch share: the open folders of their namespaces."""
 
     def __init__(self, tree: OutputRoot, files: int = _OPEN) -> None:
         """`files` may wait for the disk together."""
@@ -164,14 +164,14 @@ class Batch:
             os.close(folder)
 
     def folder(self, namespace: str) -> int:
-        """The open folder of a namespace, made where it is missing. Raises OSError and TargetUnavailable."""
+        """The open folder of a namespace, created if missing. Raises OSError and StorageUnavailable."""
         folder = self._folders.get(namespace)
         if folder is None:
             folder = self._folders[namespace] = self._tree.open_namespace(namespace, create=True)
         return folder
 
     def renamed(self, namespace: str) -> None:
-        """A name in this namespace has changed: `sync` has to see to it."""
+        """Note that a name in this namespace has changed: `sync` waits until it is on the disk."""
         self._renamed.add(namespace)
 
     def sync(self, namespace: str) -> None:
@@ -180,7 +180,7 @@ class Batch:
             self._renamed.discard(namespace)
             try:
                 os.fsync(self._folders[namespace])
-            except OSError as error:  # the kernel tells of a lost write once, but it is lost for all
+            except OSError as error:  # the kernel reports a lost write once, but it concerns all
                 self._failed[namespace] = error
         if namespace in self._failed:
             raise self._failed[namespace]
@@ -216,7 +216,7 @@ def until(stop: threading.Event, job: Job) -> Job:
 def run_interleaved(writes: Sequence[WriteSteps[T]]) -> list[T | HomeError]:
     """Take each write to its next pause, then each to the one after, until all are over.
 
-    A write that the home refuses leaves the others alone: its error stands in the place of its result.
+    A write that fails does not affect the others: its error takes the place of its result.
     """
     outcomes: dict[int, T | HomeError] = {}
     try:

@@ -1,4 +1,4 @@
-"""Hidden parts of the output folder: what a crash left behind, and sets that were replaced a moment ago."""
+"""Hidden parts of the output folder: leftovers of a crash, and sets that were replaced a moment ago."""
 
 import os
 import time
@@ -24,7 +24,7 @@ _Path: TypeAlias = tuple[str, ...]
 
 
 class Leftovers:
-    """Temporary files and folders of earlier runs, and replaced sets. One that stays hinders nobody.
+    """Temporary files and folders of earlier runs, and replaced sets. One that stays does no harm.
 
     Sets are replaced in several threads.
     """
@@ -33,14 +33,14 @@ class Leftovers:
         """`trusted` are the owners of folders in which something may be removed."""
         self._trusted = trusted
         self._left: dict[_Path, str] = {}
-        """What is still there, and why."""
+        """Leftovers that are still there, and why."""
         self._kept: deque[tuple[float, _Path]] = deque()
         """Sets that were replaced, and when each may go."""
 
     def sweep(self, root: int, *, inner: bool) -> None:
         """Remove all that there is; `inner`: also below the folders of Secrets. Raises OSError.
 
-        Call it only while nobody else writes there.
+        Call it only while nothing else is written there.
         """
         self._left = {
             path: ""
@@ -49,7 +49,7 @@ class Leftovers:
                 [(name,)]
                 if name.startswith(TEMPORARY)
                 else self._in_namespace(root, name, inner=inner)
-                if is_folder  # what is in the way of a namespace is told by its objects
+                if is_folder  # a file in the place of a namespace is reported by its objects
                 else []
             )
         }
@@ -90,14 +90,14 @@ class Leftovers:
         return True
 
     def problems(self, folder: str) -> Sequence[HomeProblem]:
-        """What is left in the output folder of this path."""
+        """The leftovers in the output folder of this path, as problems."""
         return [
             HomeProblem(
                 "/".join((folder, *path)),
                 Problem(
                     path="",
                     message=f"what an earlier run left behind cannot be removed: {why}",
-                    hint="remove it, or leave it: it serves nobody, and removing it is tried again",
+                    hint="remove it, or leave it: it has no use, and removing it is tried again",
                     severity=Severity.WARNING,
                 ),
             )
@@ -155,7 +155,7 @@ def discard(parent: int, name: str) -> None:
 
 
 def _names(folder: int) -> Sequence[tuple[str, bool]]:
-    """What is in a folder, and what of it are folders."""
+    """The names in a folder, and whether each is a folder."""
     with os.scandir(folder) as entries:
         return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
 

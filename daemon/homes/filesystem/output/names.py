@@ -8,10 +8,10 @@ from syncret.config.resources.kinds import SECRET
 from syncret.daemon.homes.contract import Invalid
 
 TEMPORARY = "..syncret-"
-"""What temporary names start with. No key and no object name can: both refuse a leading `..`."""
+"""The prefix of temporary names. No key or object name can have it: both refuse a leading `..`."""
 
 CLUSTER_FOLDER = "_cluster"
-"""Where cluster-scoped manifests are written; no namespace can be called so."""
+"""The folder of cluster-scoped manifests; no namespace can have this name."""
 
 _MAX_LENGTH = 253
 _KEY = re.compile(r"(?!\.\.|\.$)[-._a-zA-Z0-9]{1,253}").fullmatch
@@ -26,8 +26,8 @@ def is_key(name: str) -> bool:
 def check_keys(ref: ObjectRef, keys: Collection[str]) -> None:
     """Raise Invalid for the first key that is no file name.
 
-    The message tells its position in the order of the keys and what is wrong with it, but does not quote it:
-    keys may come out of a secret manager.
+    The message has its position in the order of the keys and what is wrong with it, but does not quote it:
+    keys may come from a secret manager.
     """
     for key in keys:
         if _KEY(key) is None:
@@ -77,7 +77,7 @@ def name_of(ref: ObjectRef) -> str:
 
 
 def path_of(ref: ObjectRef) -> str:
-    """Where the folder or the file of an object is, below the output folder. Raises Invalid."""
+    """The path of an object's folder or file, below the output folder. Raises Invalid."""
     return f"{folder_of(ref)}/{name_of(ref)}"
 
 

@@ -1,4 +1,4 @@
-"""Puts the files of outputs back that a reboot took, from the offline cache, before anybody looks at them."""
+"""Restores the files of outputs that a reboot removed, from the offline cache, before drift is looked for."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -15,15 +15,16 @@ if TYPE_CHECKING:  # few hosts have one
     from syncret.daemon.cache.cache import OfflineCache
 
 _AT_ONCE: Final = 256
-"""Outputs that are written together: what they hold is in memory until they are."""
+"""Outputs that are written together: their content is in memory until then."""
 
 
 def put_back(
     cache: "OfflineCache", outputs: OutputContent, objects: Sequence[tuple[ObjectRef, Record]]
 ) -> None:
-    """Write the files of what is remembered as an output and has none. Newer files are never touched.
+    """Write the files of outputs in the state file that have none. Newer files are never touched.
 
-    Only data that a remembered version names by its digest: what was delivered last, or what it replaced.
+    Data is used only if it matches the data-hash of a version in the state file: of the last one, or of the
+    one before, whose replacement was under way.
     """
     missing = [
         (ref, record)
@@ -43,12 +44,12 @@ def put_back(
 
 
 def _document(cache: "OfflineCache", ref: ObjectRef, record: Record) -> Document | None:
-    """The output with the data that the cache has of it; None where that is not what is remembered."""
+    """The output with its data from the cache; None if that does not match the state file."""
     kept = cache.output(ref)
     if kept is None:
         return None
     for version in (bytes(record.document), bytes(record.before)):
-        face: Document = msgspec.json.decode(version) if version else {}
-        if is_intact(face, kept.data):
-            return {**face, "data": {key: b64encode(value).decode() for key, value in kept.data.items()}}
+        head: Document = msgspec.json.decode(version) if version else {}
+        if is_intact(head, kept.data):
+            return {**head, "data": {key: b64encode(value).decode() for key, value in kept.data.items()}}
     return None

@@ -1,7 +1,7 @@
 """The output folder: opened safely, locked, and with one folder in it for each namespace.
 
 Everything below the output folder is reached through open folders (`openat`) without following links, so that
-a symbolic link that somebody puts underneath cannot lead a write, a read or a removal anywhere else.
+a symbolic link below it cannot redirect a write, a read or a removal.
 """
 
 import errno
@@ -43,7 +43,7 @@ class OutputRoot:
     """
 
     def __init__(self, path: str, settings: OutputSettings, *, read_only: bool = False) -> None:
-        """Open the folder, and make it where it is missing. Raises TargetUnavailable.
+        """Open the folder, and make it where it is missing. Raises StorageUnavailable.
 
         One that is read only is neither made nor locked nor swept, and has to be there.
         """
@@ -54,7 +54,7 @@ class OutputRoot:
         self._prefix = f"{TEMPORARY}{os.getpid():x}-"
         self._trusted = {0, os.geteuid(), settings.uid}
         self.owners = {os.geteuid(), settings.uid}
-        """Whose folders may be replaced or removed."""
+        """The owners of folders that may be replaced or removed."""
         self._leftovers = Leftovers(self._trusted)
         self._root = self._open_root(make=not read_only)
         self.swaps = False
@@ -72,24 +72,24 @@ class OutputRoot:
             raise
 
     def close(self) -> None:
-        """Let go of the folder and its lock."""
+        """Close the folder, which releases its lock."""
         self._leftovers.remove_sets(self._root, now=True)
         os.close(self._root)
 
     def reopen_if_replaced(self) -> None:
-        """Go on in the folder that stands at the path now: ours may have been moved away, or mounted over.
+        """Open the folder that is at the path now, if ours was moved away, or mounted over.
 
-        Raises TargetUnavailable where that cannot be written to.
+        Raises StorageUnavailable where that cannot be written to.
         """
         try:
             there = identity_of(Path(self.path).lstat())
         except FileNotFoundError:
             there = None
-        except OSError:  # whoever writes is told
+        except OSError:  # a write reports it
             return
         with self._reopening:
             ours = os.fstat(self._root)
-            removed = ours.st_nlink == 0  # whoever writes next makes it anew
+            removed = ours.st_nlink == 0  # the next write creates it
             if not removed and identity_of(ours) != there:
                 self._take_root()
 
@@ -98,7 +98,7 @@ class OutputRoot:
         self._leftovers.remove(self._root)
 
     def leftovers(self) -> Sequence[HomeProblem]:
-        """What of that is still there."""
+        """The leftovers that are still there."""
         return self._leftovers.problems(self.path)
 
     @property
@@ -107,7 +107,7 @@ class OutputRoot:
         return self._leftovers.keeps_sets
 
     def keep_set(self, namespace: str, name: str) -> None:
-        """Keep a set that was replaced, under its hidden name, for those who read it just now."""
+        """Keep a set that was replaced, under its hidden name, for programs that are reading it."""
         self._leftovers.keep_set(self._root, namespace, name)
 
     def remove_sets(self, *, now: bool = False) -> None:
@@ -139,7 +139,7 @@ class OutputRoot:
     def open_namespace(self, name: str, *, create: bool) -> int:
         """An open folder for one namespace; the caller closes it.
 
-        Raises FileNotFoundError where there is none and none is to be made, and TargetUnavailable where what
+        Raises FileNotFoundError where there is none and none is to be made, and StorageUnavailable where what
         stands there is not ours.
         """
         try:
@@ -149,7 +149,7 @@ class OutputRoot:
                 raise
             self._make_namespace(name)
             fd = os.open(name, OPEN_FOLDER, dir_fd=self._root)
-        return self._trusting(fd, f"{self.path}/{name}", mend=create)
+        return self._trusting(fd, f"{self.path}/{name}", repair=create)
 
     @contextmanager
     def namespace(self, ref: ObjectRef, *, create: bool = False) -> Generator[int, None, None]:
@@ -183,7 +183,7 @@ class OutputRoot:
         return sort(status.st_mode) and status.st_uid in self.owners
 
     def status(self, path: str) -> os.stat_result | None:
-        """What stands at a path below the output folder; None where nothing does, or nobody may look."""
+        """The status of a path below the output folder; None if there is nothing, or it is not accessible."""
         try:
             return os.stat(path, dir_fd=self._root, follow_symlinks=False)
         except OSError:
@@ -217,7 +217,7 @@ class OutputRoot:
             fresh = make and not os.path.lexists(path)
             if fresh:
                 path.mkdir(self.settings.folder_mode, parents=True)
-            return self._trusting(os.open(self.path, OPEN_FOLDER), self.path, mend=fresh)
+            return self._trusting(os.open(self.path, OPEN_FOLDER), self.path, repair=fresh)
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG and path.is_symlink():
                 raise StorageUnavailable(
@@ -226,15 +226,15 @@ class OutputRoot:
                 ) from error
             raise unavailable(error, self.path) from error
 
-    def _trusting(self, fd: int, path: str, *, mend: bool) -> int:
-        """An open folder, unless it is somebody else's: then it is closed, and TargetUnavailable raised.
+    def _trusting(self, fd: int, path: str, *, repair: bool) -> int:
+        """An open folder, unless it is another user's: then it is closed, and StorageUnavailable raised.
 
-        `mend` gives one of ours the owner and mode of the settings: it is new, or they have changed since.
+        `repair` gives one of ours the owner and mode of the settings: it is new, or they have changed since.
         """
         try:
             status = os.fstat(fd)
             if (
-                mend
+                repair
                 and status.st_uid in self.owners
                 and not self.has_owner(status, self.settings.folder_mode)
             ):

@@ -2,13 +2,13 @@
 
 A new set is built in a hidden folder beside the old one. Owner, group and mode are right before a name
 appears; files whose content did not change are the same files (hard links: same inode, same mtime); then the
-two folders swap names in one system call, and the old one is removed a second later: who has opened it reads
-it to the end. Who opens the folder finds the whole old set or the whole new one, and a crash leaves one of
-them, plus a hidden folder that the next start sweeps away.
+two folders swap names in one system call, and the old one is removed a second later: a program that has
+opened it reads it to the end. So a reader finds the whole old set or the whole new one, and a crash leaves
+one of them, plus a hidden folder that the next start removes.
 
 On a file system that cannot swap folders (`swaps` is False) each file is replaced at once, the set is not.
 
-A write is a row of steps (see `batch`): built; on the disk; under its name; the name on the disk.
+A write is a sequence of steps (see `group_commit`): built; on the disk; renamed; the name on the disk.
 """
 
 import errno
@@ -50,7 +50,7 @@ class SecretFolder:
     def write(self, ref: ObjectRef, data: Mapping[str, bytes], batch: Batch) -> WriteSteps[Written]:
         """Make the folder hold exactly this; where it already does, modes and owners too, nothing changes.
 
-        Raises Invalid for a key that cannot be a file and TargetUnavailable where the disk refuses; the old
+        Raises Invalid for a key that cannot be a file and StorageUnavailable where the disk refuses; the old
         set then stands as it was.
         """
         check_keys(ref, data.keys())
@@ -70,7 +70,7 @@ class SecretFolder:
         place = _Place(batch, folder_of(ref), name)
         old = _opened(name, place.folder)
         if old is None:
-            return Written(changed=True, faces=(yield from self._create(place, data)))
+            return Written(changed=True, fingerprints=(yield from self._create(place, data)))
         try:
             return (yield from self._replace(place, old, data, self.tree.path_of(ref)))
         finally:
@@ -81,7 +81,7 @@ class SecretFolder:
         return self.tree.holds(ref, stat.S_ISDIR)
 
     def load(self, ref: ObjectRef) -> dict[str, bytes] | None:
-        """What the folder holds now, or None where there is none. What cannot be a key is passed over."""
+        """The present content of the folder; None if there is none. Names that cannot be keys are skipped."""
         name, path = secret_name(ref), self.tree.path_of(ref)
         try:
             with self.tree.namespace(ref) as namespace:
@@ -97,7 +97,7 @@ class SecretFolder:
         )
 
     def remove(self, ref: ObjectRef) -> bool:
-        """Take the whole set away at once; False where there is none."""
+        """Remove the whole set at once; False if there is none."""
         name, path = secret_name(ref), self.tree.path_of(ref)
         try:
             with self.tree.namespace(ref) as namespace:
@@ -137,16 +137,16 @@ class SecretFolder:
         hidden = self.tree.temporary()
         os.mkdir(hidden, 0o700, dir_fd=place.folder)
         try:
-            faces = yield from self._fill(place, hidden, data, -1, {})
+            fingerprints = yield from self._fill(place, hidden, data, -1, {})
             os.rename(hidden, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
         except BaseException:  # tidied up after, and raised again
             discard(place.folder, hidden)
             raise
         yield from self._named(place)
-        return faces
+        return fingerprints
 
     def _named(self, place: "_Place") -> WriteSteps[None]:
-        """The set has its name: see that the disk knows."""
+        """Wait until the set's name is on the disk."""
         if self._settings.fsync:
             place.batch.renamed(place.namespace)
             yield
@@ -165,12 +165,12 @@ class SecretFolder:
             if data.get(key) == content and self.tree.has_owner(found, mode)
         }
         if len(kept) == len(data) == len(names) and self.tree.has_owner(status, self._settings.folder_mode):
-            return Written(changed=False, faces={"": stat_fingerprint(status), **kept})
-        faces = (yield from self._swap(place, old, data, kept)) if self._swaps else None
-        if faces is None:
+            return Written(changed=False, fingerprints={"": stat_fingerprint(status), **kept})
+        fingerprints = (yield from self._swap(place, old, data, kept)) if self._swaps else None
+        if fingerprints is None:
             self._swaps = False
-            faces = self._each(old, data, kept, names)
-        return Written(changed=True, faces=faces)
+            fingerprints = self._each(old, data, kept, names)
+        return Written(changed=True, fingerprints=fingerprints)
 
     def _swap(
         self, place: "_Place", old: int, data: Mapping[str, bytes], kept: Mapping[str, StatFingerprint]
@@ -179,7 +179,7 @@ class SecretFolder:
         hidden, swapped = self.tree.temporary(), False
         os.mkdir(hidden, 0o700, dir_fd=place.folder)
         try:
-            faces = yield from self._fill(place, hidden, data, old, kept)
+            fingerprints = yield from self._fill(place, hidden, data, old, kept)
             swapped = exchange(place.folder, hidden, place.name)
             if swapped:
                 yield from self._named(place)
@@ -188,7 +188,7 @@ class SecretFolder:
                 self.tree.keep_set(place.namespace, hidden)
             else:
                 discard(place.folder, hidden)
-        return faces if swapped else None
+        return fingerprints if swapped else None
 
     def _fill(
         self,
@@ -198,8 +198,8 @@ class SecretFolder:
         old: int,
         kept: Mapping[str, StatFingerprint],
     ) -> WriteSteps[dict[str, StatFingerprint]]:
-        """Build the set, and see that it is on the disk."""
-        faces: dict[str, StatFingerprint] = {}
+        """Build the set, and wait until it is on the disk."""
+        fingerprints: dict[str, StatFingerprint] = {}
         waiting: list[int] = []
         folder = os.open(hidden, OPEN_FOLDER, dir_fd=place.folder)
         try:
@@ -207,14 +207,14 @@ class SecretFolder:
                 if count % _PAUSE_EVERY == 0:
                     yield
                 if key in kept and linked(old, folder, key):
-                    faces[key] = kept[key]
+                    fingerprints[key] = kept[key]
                     continue
-                fd, faces[key] = self._written(folder, key, content)
+                fd, fingerprints[key] = self._written(folder, key, content)
                 if self._settings.fsync and place.batch.may_wait(fd):
                     waiting.append(fd)
                 else:
                     self._settle(fd)
-            faces[""] = self._owned(folder)
+            fingerprints[""] = self._owned(folder)
             if self._settings.fsync:
                 yield
                 for fd in waiting:
@@ -225,7 +225,7 @@ class SecretFolder:
             for fd in waiting:
                 os.close(fd)
             os.close(folder)
-        return faces
+        return fingerprints
 
     def _written(self, folder: int, name: str, content: bytes) -> tuple[int, StatFingerprint]:
         """A new file, still open."""
@@ -253,11 +253,11 @@ class SecretFolder:
     def _each(
         self, folder: int, data: Mapping[str, bytes], kept: Mapping[str, StatFingerprint], names: set[str]
     ) -> dict[str, StatFingerprint]:
-        faces = dict(kept)
+        fingerprints = dict(kept)
         for key in data.keys() - kept.keys():
             hidden = self.tree.temporary()
             try:
-                fd, faces[key] = self._written(folder, hidden, data[key])
+                fd, fingerprints[key] = self._written(folder, hidden, data[key])
                 self._settle(fd)
                 os.rename(hidden, key, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:  # tidied up after, and raised again
@@ -266,14 +266,14 @@ class SecretFolder:
                 raise
         for name in names - data.keys():
             os.unlink(name, dir_fd=folder)
-        faces[""] = self._owned(folder)
+        fingerprints[""] = self._owned(folder)
         if self._settings.fsync:
             os.fsync(folder)
-        return faces
+        return fingerprints
 
 
 class _Place(NamedTuple):
-    """Where a set belongs: its name in the folder of its namespace, which the batch holds open."""
+    """The place of a set: its name in the folder of its namespace, which the batch holds open."""
 
     batch: Batch
     namespace: str

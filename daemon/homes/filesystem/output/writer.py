@@ -1,9 +1,9 @@
-"""Carries out the writes of controllers: their files are written between judging and committing them.
+"""Carries out the writes of controllers: their files are written between admission and commit.
 
-The order makes a crash harmless, and a full disk. First the state file says durably what the files will be,
-then they are written, then the cluster shows it: whatever the moment, the next start knows of every file that
-was written and whether it is whole, an object whose files never came is dropped, and nothing is delivered of
-which no record can be kept.
+The order makes a crash or a full disk harmless. First the state file records durably what the files will be,
+then they are written, then the cluster shows the new version. So the next start knows of every file that was
+written and whether it is complete, and drops an object whose files were never written; and no file is written
+that cannot be recorded.
 """
 
 import asyncio
@@ -34,18 +34,18 @@ class OutputWriter:
         cluster: MemoryCluster,
         outputs: OutputContent,
         journal: StateJournal,
-        hands: BatchExecutor[Job] | None,
+        executor: BatchExecutor[Job] | None,
     ) -> None:
-        """`hands` write the files, because writes wait for the disk; without, it is done at once."""
+        """`executor` writes the files in threads, as writes wait for the disk; None: in the event loop."""
         self._cluster = cluster
         self._outputs = outputs
         self._journal = journal
-        self._hands = hands
+        self._executor = executor
         self._locks: WeakValueDictionary[ObjectRef, asyncio.Lock] = WeakValueDictionary()
         self._replaced = asyncio.Event()
 
     async def write(self, prepare: Callable[[], WriteRequest]) -> StoredObject:
-        """Make one write of a controller: judged by `prepare`, its content put into files."""
+        """Make one write of a controller, which `prepare` validates; its content is put into files."""
         draft = prepare()
         if draft.ref in self._journal.forgotten:
             raise Invalid(
@@ -78,7 +78,7 @@ class OutputWriter:
             raise
 
     async def durable(self, made: Made) -> Made:
-        """What a write made, once it is on the disk. Raises NotDurable."""
+        """Wait until a write is on the disk, and return its result. Raises NotDurable."""
         try:
             await self._journal.settled()
         except StorageUnavailable as error:
@@ -98,16 +98,16 @@ class OutputWriter:
         await self._journal.settled()
 
     async def repair(self, ref: ObjectRef) -> None:
-        """Somebody touched the files of this object: mend their modes, and tell those who watch it."""
+        """Repair the modes of an object whose files were changed from outside, and announce the drift."""
         async with self.lock(ref):
             if ref not in self._outputs:
                 return
-            with suppress(StorageUnavailable):  # whoever writes the content is told; the modes have to wait
+            with suppress(StorageUnavailable):  # a write of the content reports it; the modes have to wait
                 await self._do(self._outputs.repairing_modes(ref))
             self._cluster.touched(ref)
 
     async def remove_replaced_sets(self) -> None:
-        """Remove sets of files that were replaced, once nobody reads them any more. Runs until cancelled."""
+        """Remove sets of files that were replaced, a moment later. Runs until cancelled."""
         while True:
             await self._replaced.wait()
             self._replaced.clear()
@@ -115,14 +115,14 @@ class OutputWriter:
             await asyncio.to_thread(self._outputs.remove_sets)
 
     def lock(self, ref: ObjectRef) -> asyncio.Lock:
-        """What one write at a time holds."""
+        """The lock of an object, for one write at a time."""
         lock = self._locks.get(ref)
         if lock is None:
             lock = self._locks[ref] = asyncio.Lock()
         return lock
 
     async def _roll_back(self, ref: ObjectRef, *, first: bool, written: bool) -> None:
-        """Undo what went ahead of a failed write. A later write leaves drift, which is repaired."""
+        """Undo the record of a failed write. If its files are written later, that is repaired as drift."""
         standing = await self._cluster.get(ref)
         if not first and standing is not None:
             self._journal.saved(standing)
@@ -137,9 +137,9 @@ class OutputWriter:
 
     async def _do(self, job: Job) -> None:
         try:
-            if self._hands is not None:
+            if self._executor is not None:
                 stop = threading.Event()
-                await self._hands.submit(until(stop, job), stop.set)
+                await self._executor.submit(until(stop, job), stop.set)
                 return
             (failure,) = self._outputs.work([job])
             if failure is not None:
@@ -150,7 +150,7 @@ class OutputWriter:
 
 
 def _intended(draft: WriteRequest, version: int) -> StoredObject:
-    """What the draft will be once it is committed, as far as it can be told in advance."""
+    """The version that the commit of the draft will make, as far as it is known in advance."""
     document = draft.document
     metadata = {**document["metadata"], "resourceVersion": str(version + 1)}
     return StoredObject(

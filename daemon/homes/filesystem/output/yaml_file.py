@@ -38,15 +38,15 @@ class ManifestTarget:
         with self._tree.namespace(ref, create=True) as namespace:
             found = self._read(namespace, name)
             if found is not None and found.owned and _holds(found.content, content, document):
-                return Written(changed=False, faces={"": found.face})
-            return Written(changed=True, faces={"": self._replace(namespace, name, content)})
+                return Written(changed=False, fingerprints={"": found.fingerprint})
+            return Written(changed=True, fingerprints={"": self._replace(namespace, name, content)})
 
     def exists(self, ref: ObjectRef) -> bool:
         """Whether there is a file of ours under that name."""
         return self._tree.holds(ref, stat.S_ISREG)
 
     def load(self, ref: ObjectRef) -> Document | None:
-        """What the file holds now; None where there is none, or what stands there is no YAML mapping."""
+        """The present content of the file; None if there is none, or it is no YAML mapping."""
         try:
             with self._tree.namespace(ref) as namespace:
                 found = self._read(namespace, manifest_name(ref))
@@ -105,9 +105,9 @@ class ManifestTarget:
 
 
 class _Found(NamedTuple):
-    """What stands under the name now."""
+    """The file that has the name now."""
 
-    face: StatFingerprint
+    fingerprint: StatFingerprint
     owned: bool
     content: bytes
 

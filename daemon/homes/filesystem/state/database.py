@@ -1,6 +1,6 @@
 """Opens the state file: locks, checks and migrates it, and says what is wrong with it.
 
-A file that is damaged, newer than this program or somebody else's is refused and left as it is.
+A file that is damaged, newer than this program or of another program is refused and left as it is.
 """
 
 import errno
@@ -18,7 +18,7 @@ from syncret.config.meta import ObjectRef, shared
 from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.private_paths import NotPrivate, check_folder, open_private
 
-_APPLICATION_ID = 0x73796E63  # "sync": tells our file from anybody else's database
+_APPLICATION_ID = 0x73796E63  # "sync": distinguishes our file from databases of other programs
 
 MIGRATIONS: tuple[str, ...] = (
     """
@@ -52,21 +52,21 @@ class StateError(HomeUnusable):
 
 
 class StateContents(NamedTuple):
-    """What a state file holds."""
+    """The content of a state file."""
 
     rows: Sequence[tuple[ObjectRef, bytes]] = ()
     salt: bytes = b""
 
 
 def read_state(path: str) -> StateContents:
-    """What a state file holds, without locking or changing it; nothing where there is none.
+    """Read a state file, without locking or changing it; empty if there is none.
 
     Raises StateError.
     """
     if not Path(path).exists():
         return StateContents()
     try:
-        # A reader would make the files of the write-ahead log, which are missing while nobody writes.
+        # A reader would create the files of the write-ahead log, which are missing if no process has it open.
         how = "mode=ro" if Path(f"{path}-wal").exists() else "immutable=1"
         database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?{how}", uri=True, isolation_level=None)
         try:
@@ -79,7 +79,7 @@ def read_state(path: str) -> StateContents:
 
 
 def damaged(path: str | None) -> StateError:
-    """What is in the file is none of our making."""
+    """The error for a state file that is damaged."""
     message, hint = _DAMAGED
     return StateError(f"{path or 'the state'}: {message}", hint=hint)
 

@@ -21,7 +21,7 @@ from syncret.daemon.homes.filesystem.output.drift import Fingerprint
 _LARGE: Final = 64 * 1024
 """Bytes beyond which all content of an object with embedded values is put back from its manifest."""
 
-_FACE: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
+_NOT_CONTENT: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable", "status"})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 _NAMESPACE: Final = NAMESPACE.group_kind
 _NOTHING: Final = msgspec.Raw()  # one object: a default is left out by its identity
@@ -36,17 +36,17 @@ class AppliedManifest(msgspec.Struct, frozen=True, gc=False):
 
 
 class FileRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What tells that a manifest file did not change, and its objects: name, line and digest of each."""
+    """The signature of a manifest file, and its objects: name, line and digest of each."""
 
     signature: tuple[int, ...]
     objects: list[tuple[ObjectRef, int, str]]
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """One row. `content_removed` says that something of the object was taken out and has to be put back.
+    """One row. `content_removed`: a part of the object was taken out and has to be put back.
 
-    `look` is what the files of a written object looked like once they were sound. `before` is there as long
-    as its files are still to be written: the version that stands until they are.
+    `look` is the fingerprint of the files of a written object that match its data-hash. `before` is the
+    former version of an object whose files are still to be written.
     """
 
     document: msgspec.Raw
@@ -73,7 +73,7 @@ class _Face(msgspec.Struct):
 
 
 def is_ours(kind: tuple[str, str]) -> bool:
-    """Whether the kind is one that steers this product (and namespaces, which nobody writes out)."""
+    """Whether the kind is one of this product's (or Namespace, which is never written to files)."""
     return kind[0] in OUR_GROUPS or kind == _NAMESPACE
 
 
@@ -99,7 +99,7 @@ def is_file(ref: ObjectRef) -> bool:
 
 def without_content(document: Document) -> Document:
     """The object without its content."""
-    return {key: value for key, value in document.items() if key in _FACE}
+    return {key: value for key, value in document.items() if key in _NOT_CONTENT}
 
 
 def pack(
@@ -163,7 +163,7 @@ def _emptied(stored: StoredObject, *, is_given: bool) -> tuple[bytes, bool]:
     if not is_ours(kind) and _is_bare(stored.data):
         return stored.data, False
     if is_given and len(stored.data) > _LARGE:
-        return _ENCODER.encode(redacted(_face(stored.data))), True
+        return _ENCODER.encode(redacted(_without_content(stored.data))), True
     document = stored.document
     if is_ours(kind):
         emptied = redacted(document)
@@ -176,16 +176,16 @@ def _emptied(stored: StoredObject, *, is_given: bool) -> tuple[bytes, bool]:
     return _ENCODER.encode(emptied), True
 
 
-def _face(data: bytes) -> Document:
-    """The object without its content, which is not even decoded."""
+def _without_content(data: bytes) -> Document:
+    """As `without_content`, from the encoded object, whose content is not decoded."""
     members = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-    return {name: msgspec.json.decode(raw) for name, raw in members.items() if name in _FACE}
+    return {name: msgspec.json.decode(raw) for name, raw in members.items() if name in _NOT_CONTENT}
 
 
 def _is_bare(data: bytes) -> bool:
-    """Whether there is nothing to take out: told without reading further than the names of the members."""
+    """Whether there is no content to take out; only the names of the members are decoded for that."""
     members = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-    return members.keys() <= _FACE and LAST_APPLIED.encode() not in data
+    return members.keys() <= _NOT_CONTENT and LAST_APPLIED.encode() not in data
 
 
 def _without_values(spec: Json) -> Json:

@@ -1,7 +1,7 @@
-"""What the host home remembers across restarts: its journal, in one SQLite file that one thread writes.
+"""The journal of the host home: its state across restarts, in one SQLite file that one thread writes.
 
-Writes are gathered. What is passed in between two awaits (an owner that goes, and what it owned) is committed
-together or not at all; whatever arrives while a commit runs goes into the next one, and only the newest
+Writes are gathered. What is passed in between two awaits (an owner that is removed, and what it owned) is
+committed together or not at all; what arrives while a commit runs goes into the next one, and only the newest
 version of an object is written. What a caller awaited is on the disk (WAL, synchronous=FULL). Secret values
 do not belong here: callers put metadata, status and digests.
 """
@@ -70,9 +70,9 @@ class StateWriter:
         return StateContents(rows_of(self._database), salt_of(self._database))
 
     def check(self) -> Problem | None:
-        """Raise StateError where somebody removed or replaced the file: what is written now would be lost.
+        """Raise StateError if the file was removed or replaced: what is written now would be lost.
 
-        Returns what keeps that from being known; the file is open, and goes on to be written.
+        Returns the problem if that cannot be checked; the file is open, and is still written.
         """
         try:
             identity = identity_of(Path(self.path).stat())
@@ -110,7 +110,7 @@ class StateWriter:
     def durable(self) -> asyncio.Future[None]:
         """Done once everything given so far is on the disk.
 
-        Raises StorageUnavailable where that fails; what was given is kept, and the next call tries again.
+        Raises StorageUnavailable if that fails; the changes are kept, and the next call tries again.
         """
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._gathered or self._under_way():
@@ -121,7 +121,7 @@ class StateWriter:
         return waiter
 
     async def aclose(self) -> None:
-        """Write what is left, and give the file free. Raises StateError where something was not written."""
+        """Write what is left, and release the file. Raises StateError if something was not written."""
         self._closing = True
         self._hand_over()
         await asyncio.to_thread(self._thread.join)
@@ -162,7 +162,7 @@ class StateWriter:
             self._failure = self._commit(pending)
             with self._condition:
                 self._committing = False
-                if self._failure is not None:  # the next commit carries it; what came meanwhile is newer
+                if self._failure is not None:  # the next commit has it, unless a newer version came meanwhile
                     self._pending = pending | self._pending
             _resolve(waiters, self._failure)
 
@@ -189,7 +189,7 @@ def _resolve(waiters: list[asyncio.Future[None]], failure: StateError | None) ->
 
 def _settle(waiters: list[asyncio.Future[None]], failure: StateError | None) -> None:
     for waiter in waiters:
-        if waiter.done():  # whoever waited was cancelled
+        if waiter.done():  # its caller was cancelled
             continue
         if failure:
             waiter.set_exception(StorageUnavailable(str(failure), hint=failure.hint))
@@ -198,15 +198,15 @@ def _settle(waiters: list[asyncio.Future[None]], failure: StateError | None) -> 
 
 
 OnRemoved: TypeAlias = Callable[[ObjectRef, Document], None]
-"""Is given the name of a written object that went, and what it was."""
+"""Called with the name of a written object that was removed, and its last version."""
 
 
 OnDeleted: TypeAlias = Callable[[ObjectRef], None]
-"""Is given the name of an object that went, whatever kind it is of."""
+"""Called with the name of an object that was removed, of any kind."""
 
 
 class StateJournal:
-    """Implements `Journal`. `applied` tells which manifest an object came from; the source keeps it."""
+    """Implements `Journal`. `applied` has the manifest that an object came from; the source keeps it."""
 
     def __init__(
         self,
@@ -217,7 +217,7 @@ class StateJournal:
     ) -> None:
         """Without a state nothing is remembered.
 
-        `on_removed` hears of written objects that go, `on_deleted` of all that do.
+        `on_removed` is called with written objects that are removed, `on_deleted` with all that are.
         """
         self._state = state
         self._outputs = outputs
@@ -225,9 +225,9 @@ class StateJournal:
         self._on_deleted = on_deleted
         self.applied: dict[ObjectRef, AppliedManifest] = {}
         self.stale: set[str] = set()
-        """Manifest files whose objects went although they are still wanted: to be read again."""
+        """Manifest files to be read again: their objects were removed although they still define them."""
         self.forgotten: Collection[ObjectRef] = frozenset()
-        """Objects that are never remembered, not even their names: Secrets from credentials."""
+        """Objects that the state file never has, not even their names: Secrets from systemd credentials."""
 
     def saved(self, stored: StoredObject) -> None:
         """Remember this version."""
@@ -237,8 +237,9 @@ class StateJournal:
         """Remember this version, and whether its content is (or is about to be) in files."""
         if self._state is None or stored.ref in self.forgotten:
             return
-        applied, look = self.applied.get(stored.ref), self._outputs.look(stored.ref) if output else None
-        self._state.put(stored.ref, pack(stored, applied=applied, output=output, look=look))
+        left = self._outputs.fingerprint(stored.ref) if output else None
+        applied = self.applied.get(stored.ref)
+        self._state.put(stored.ref, pack(stored, applied=applied, output=output, look=left))
 
     async def intend(self, stored: StoredObject, before: StoredObject | None) -> None:
         """Remember durably a version whose files are about to be written in the place of those of `before`.
@@ -252,7 +253,7 @@ class StateJournal:
         await self.settled()
 
     def removed(self, ref: ObjectRef) -> None:
-        """Take the files away, then forget the object. Raises TargetUnavailable, and nothing is removed."""
+        """Take the files away, then forget the object. Raises StorageUnavailable, and nothing is removed."""
         content = None
         if self._on_removed is not None and self._outputs.was_written(ref):
             content = self._outputs.load(ref)
@@ -287,7 +288,7 @@ class StateJournal:
         return self._state is not None and self._state.is_failing
 
     def settled(self) -> asyncio.Future[None]:
-        """Done once everything told so far is on the disk. Raises StorageUnavailable."""
+        """Done once everything recorded so far is on the disk. Raises StorageUnavailable."""
         if self._state is not None:
             return self._state.durable()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -296,5 +297,5 @@ class StateJournal:
 
 
 def _nameplate(ref: ObjectRef) -> Document:
-    """What the folder of a Secret does not say of it."""
+    """The members of a Secret's document that identify it."""
     return {"apiVersion": "v1", "kind": ref.kind, "metadata": {"name": ref.name, "namespace": ref.namespace}}

@@ -1,1 +1,1 @@
-"""As whom an API server is asked: kubeconfigs, and the logins that they name."""
+"""Access to an API server: kubeconfigs, and the logins that they name."""

@@ -40,17 +40,17 @@ class _File(Struct, rename={"current_context": "current-context"}):
 
 
 class Access(Struct, frozen=True, kw_only=True):
-    """Where the API server is, and who we are there."""
+    """The address of the API server, and the login to it."""
 
     server: str
     tls: Tls
     login: Login = field()
     namespace: str = ""
-    """That of the context."""
+    """The namespace of the context."""
     proxy: str = ""
     """The proxy to it; empty: as the environment says."""
     pod: str = ""
-    """Our pod, by which the server's audit log tells replicas apart."""
+    """Our pod, which distinguishes replicas in the server's audit log."""
 
 
 class _Entries(Struct):
@@ -111,7 +111,7 @@ def access(paths: str, context: str, environment: Mapping[str, str]) -> Access:
 
 
 def _existing(files: Sequence[Path]) -> Sequence[Path]:
-    """Of several files those that are there, as for kubectl; one that stands alone must be."""
+    """The files that exist, as for kubectl; a single file must exist."""
     return [path for path in files if path.exists()] or files
 
 
@@ -149,7 +149,7 @@ def _pem(fields: Document, name: str, folder: Path) -> bytes:
 
 
 def _login(user: Document, folder: Path, environment: Mapping[str, str], *, cluster: Document) -> Login:
-    """What the user entry says, in the order in which kubectl looks at it. Raises HomeUnusable."""
+    """The login of the user entry, with kubectl's precedence. Raises HomeUnusable."""
     as_whom = _impersonated(user)
     login = _own_login(user, folder, environment, cluster)
     return Impersonation(login, as_whom) if as_whom else login
@@ -191,7 +191,7 @@ def _impersonated(user: Document) -> Mapping[str, str]:
 
 
 def _cluster_info(cluster: Document, tls: Tls) -> Document:
-    """The cluster as programs are told of it that ask for it (provideClusterInfo)."""
+    """The description of the cluster for programs with `provideClusterInfo`."""
     info: Document = {"server": str(cluster.get("server") or "")}
     for name in ("insecure-skip-tls-verify", "tls-server-name", "proxy-url"):
         if cluster.get(name):
@@ -206,5 +206,5 @@ def _cluster_info(cluster: Document, tls: Tls) -> Document:
 
 def kubeconfig_paths(setting: str, environment: Mapping[str, str]) -> str:
     """The files to read: the setting, `KUBECONFIG`, or where kubectl looks."""
-    home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111  # of whoever runs us
+    home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111  # of the user who runs us
     return setting or environment.get("KUBECONFIG") or f"{home}/.kube/config"

@@ -1,4 +1,4 @@
-"""Who a kubeconfig says that we are: fixed headers, a token in a file, or a program that gives tokens."""
+"""The logins of a kubeconfig: fixed headers, a token in a file, or a program that prints tokens."""
 
 import asyncio
 import time
@@ -29,7 +29,7 @@ Call = Callable[[Mapping[str, str]], Awaitable[Answer]]
 
 
 class FixedHeaders:
-    """Headers that never change; none where a client certificate says who we are."""
+    """Headers that never change; none if a client certificate is the login."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = headers
@@ -48,7 +48,7 @@ class FileToken:
         self._read_at = float("-inf")
 
     async def use(self, call: Call) -> Answer:
-        """Make the call, and again with a token that is read anew if the server no longer knows us."""
+        """Make the call; repeat it with the token read anew if the server rejects the login."""
         answer = await call(self._current())
         if answer.status != 401:  # noqa: PLR2004  # of HTTP
             return answer
@@ -76,11 +76,11 @@ class Pair(NamedTuple):
     key: bytes
 
     def __repr__(self) -> str:
-        return f"<Pair {'of a client' if self.certificate else 'of nobody'}>"
+        return f"<Pair {'of a client' if self.certificate else 'without a client'}>"
 
 
 class Impersonation:
-    """Another login, which acts as somebody else."""
+    """A login that impersonates another user."""
 
     def __init__(self, login: Login, headers: Mapping[str, str]) -> None:
         self._login = login
@@ -165,7 +165,7 @@ class Program:
         return self._pair or Pair(b"", b"")
 
     async def use(self, call: Call) -> Answer:
-        """Make the call, and again with a new token if the server no longer knows us."""
+        """Make the call; repeat it with a new token if the server rejects the login."""
         headers = await self._headers()
         answer = await call(headers)
         if answer.status != 401:  # noqa: PLR2004  # of HTTP

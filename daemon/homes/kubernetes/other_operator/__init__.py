@@ -1,1 +1,1 @@
-"""Whether another operator works on the same objects, and what keeps both from it."""
+"""Detects another operator that works on the same objects, and keeps both from doing so."""

@@ -1,6 +1,6 @@
 """Whether another operator works on our objects: then nothing is written, until its signs are over.
 
-Two signs count: the Lease of the External Secrets Operator's election is renewed by somebody who is none of
+Two signs count: the Lease of the External Secrets Operator's election is renewed by a holder that is none of
 our replicas; or its field manager writes a status of one of our ExternalSecrets after we had listed it.
 """
 
@@ -20,7 +20,7 @@ STATUS: Final = "ExternalSecret"
 AFTER_LEASE: Final = 60.0
 """Seconds after the last renewal for which the other operator counts as running."""
 
-HINT: Final = "scale it to 0, or give one of the two another controller class (syncret migrate tells how)"
+HINT: Final = "scale it to 0, or give one of the two another controller class (syncret migrate shows how)"
 
 _OURS: Final = re.compile(r".+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}_[0-9]+")
 """An identity of our election: client-go's has no term at its end."""
@@ -38,7 +38,7 @@ class ForeignWriters:
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
         on_begin: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """`on_begin` is told the reason once another operator is seen."""
+        """`on_begin` is called with the reason once another operator is seen."""
         self._clock = clock
         self._pause = pause
         self._on_begin = on_begin
@@ -56,38 +56,38 @@ class ForeignWriters:
 
     @property
     def reason(self) -> str:
-        """Why nothing may be written; empty: nobody else is at work."""
+        """Why nothing may be written; empty: no other operator is at work."""
         return "; ".join(self.signs.values())
 
     def seen(self, kind: str, reason: str, seconds: float) -> None:
         """A sign, which counts for so long unless another one of the kind comes.
 
-        A status says nothing new while a Lease is held: who holds it writes statuses.
+        A status is no further sign while the Lease is held: its holder writes statuses.
         """
         if kind == STATUS and LEASE in self.signs:
             return
         self._reasons[kind] = reason
         self._until[kind] = max(self._until.get(kind, 0.0), self._clock() + seconds)
-        self._tell()
+        self._notify()
         self._news.set()
 
     async def changed(self) -> None:
-        """Return once something may be written that might not, or the reverse, since this returned last."""
+        """Return once writes were allowed or forbidden since this returned last."""
         await self._changed.wait()
         self._changed.clear()
 
     async def run(self) -> None:
-        """Tell when signs are over, until cancelled."""
+        """Notify when signs are over, until cancelled."""
         while True:
             left = max(self._until.values(), default=0.0) - self._clock()
             if left > 0:
                 await self._pause(left)
             else:
-                self._tell()
+                self._notify()
                 self._news.clear()
                 await self._news.wait()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         reason = self.reason
         if bool(reason) == self._was_on:
             return
@@ -101,7 +101,7 @@ class ForeignWriters:
 
 
 class SeenLease:
-    """A Lease that the operator's election takes, too: implements `Leases`, and tells the signs in it."""
+    """A Lease that the operator's election takes, too. Implements `Leases`, and reports the signs in it."""
 
     def __init__(
         self, leases: Leases, name: str, foreign: ForeignWriters, clock: Callable[[], float]
@@ -111,7 +111,7 @@ class SeenLease:
         self._foreign = foreign
         self._clock = clock
         self._first: tuple[str, str, float] = ("", "", 0.0)
-        """Holder and version that were seen first of it, and when."""
+        """The holder, the newest version that was seen, and when the holder was first seen."""
 
     async def get(self) -> Held | None:
         """As `Leases` says."""
@@ -120,7 +120,7 @@ class SeenLease:
         return lease
 
     async def put(self, lease: Held, *, acquired: bool) -> Held:
-        """As `Leases` says: what we could write is ours."""
+        """As `Leases` says: a write of our own is no sign."""
         return await self._leases.put(lease, acquired=acquired)
 
     def _examine(self, lease: Held | None) -> None:

@@ -1,4 +1,4 @@
-"""Holds the Lease of the other operator's election, so that it waits for us, and looks out for its signs."""
+"""Holds the Lease of the other operator's election, so that it waits for us, and watches for its signs."""
 
 import asyncio
 import time
@@ -23,10 +23,10 @@ from syncret.daemon.homes.kubernetes.other_operator.foreign import ForeignWriter
 
 LEAVE_WITHIN: Final = 2.0
 LOOK_WITHIN: Final = 5.0
-"""Seconds for the first look at a Lease; then it is looked at beside everything else."""
+"""Seconds for the first look at a Lease; later looks are made in the background."""
 
 REASON: Final = "OtherOperator"
-"""Of the Event on our own Pod."""
+"""The reason of the Event on our own Pod."""
 
 log = structlog.get_logger()
 
@@ -43,7 +43,7 @@ class LeaseChoice(Struct, frozen=True, kw_only=True):
 
 
 class LeaseName(NamedTuple):
-    """Where a Lease is."""
+    """Namespace and name of a Lease."""
 
     namespace: str
     name: str
@@ -53,10 +53,10 @@ class LeaseName(NamedTuple):
 
 
 class Interlock(Struct, frozen=True, kw_only=True):
-    """What tells of another operator."""
+    """The signs of another operator that are looked for."""
 
     leases: Sequence[LeaseName]
-    """Those of its election that ours does not take anyway."""
+    """The Leases of its election, except one that our own election takes."""
     identity: str
     handles: Callable[[str], bool]
     """Whether a store with that `spec.controller` is ours."""
@@ -72,18 +72,18 @@ class Writing(Struct, frozen=True, kw_only=True):
     lease: LeaseChoice | None = None
     """While it holds this one; None: it is the only replica."""
     interlock: Interlock | None = None
-    """While no other operator is at work; None: nobody looks."""
+    """While no other operator is at work; None: its signs are not looked for."""
     observe: bool = False
     """Never."""
 
 
 def identity_of(environment: Mapping[str, str]) -> str:
-    """Our name on Leases, which no other replica has, nor we after a restart."""
+    """Our identity on Leases, unique to this replica and this start."""
     return f"{environment.get('POD_NAME') or environment.get('HOSTNAME') or 'syncret'}_{uuid4()}"
 
 
 def writing_of(settings: Settings, environment: Mapping[str, str]) -> Writing:
-    """When a replica with these settings may write. Who only observes takes no Lease from anybody."""
+    """When a replica with these settings may write. One that only observes takes no Lease."""
     if settings.observe:
         return Writing(observe=True)
     return Writing(lease=lease_of(settings, environment), interlock=_interlock(settings, environment))
@@ -104,7 +104,7 @@ def lease_of(settings: Settings, environment: Mapping[str, str]) -> LeaseChoice 
 
 
 def _interlock(settings: Settings, environment: Mapping[str, str]) -> Interlock:
-    """What the settings want to be looked at."""
+    """The signs to look for, by the settings."""
     election = settings.leader_election
     own = election.namespace or environment.get("POD_NAMESPACE", "")
     places = (own, settings.migration.namespace) if settings.is_default_class else ()
@@ -139,7 +139,7 @@ async def looking_out(api: ApiServer, interlock: Interlock) -> AsyncGenerator[Fo
         await stack.enter_async_context(_beside("home: signs of another operator", foreign.run()))
         if interlock.pod is not None:
             await stack.enter_async_context(
-                _beside("home: events of the pod", _tell(api, interlock.pod, reasons))
+                _beside("home: events of the pod", _record_events(api, interlock.pod, reasons))
             )
         for name in interlock.leases:
             seen = SeenLease(ApiLeases(api, *name), str(name), foreign, boot_time)
@@ -202,8 +202,8 @@ async def _beside(name: str, work: Coroutine[Any, Any, None]) -> AsyncGenerator[
         raise only from None
 
 
-async def _tell(api: ApiServer, pod: StoredObject, reasons: "asyncio.Queue[str]") -> None:
-    """Write each reason as an Event of our own Pod, where who looks for the fault will look."""
+async def _record_events(api: ApiServer, pod: StoredObject, reasons: "asyncio.Queue[str]") -> None:
+    """Write each reason as an Event of our own Pod, where an administrator looks for it."""
     rules, writer = EventRules(), ApiEvents(api)
     while True:
         entry = rules.take(pod, warning=True, reason=REASON, message=await reasons.get(), now=time.time())

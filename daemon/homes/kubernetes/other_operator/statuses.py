@@ -1,4 +1,4 @@
-"""Finds in what the watches tell that another operator wrote a status of one of our ExternalSecrets."""
+"""Detects in the events of the watches that another operator wrote a status of one of our ExternalSecrets."""
 
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -23,10 +23,10 @@ INTERVALS: Final = 2
 
 
 class Versions(Protocol):
-    """Is shown each version of an object before the home forgets who wrote its fields."""
+    """Is called with each version of an object before the home drops its `managedFields`."""
 
     def saw(self, kind: GroupKind, document: Document) -> None:
-        """A version that a watch told of."""
+        """A version from a watch."""
         ...
 
     def gone(self, ref: ObjectRef) -> None:
@@ -34,12 +34,12 @@ class Versions(Protocol):
         ...
 
     def listed(self, kind: GroupKind) -> None:
-        """All objects of the kind that existed were told."""
+        """All objects of the kind that existed have been announced."""
         ...
 
 
 class NoVersions:
-    """Looks at nothing: there is no other operator to be expected."""
+    """Does nothing: no other operator is expected."""
 
     def saw(self, kind: GroupKind, document: Document) -> None: ...
     def gone(self, ref: ObjectRef) -> None: ...
@@ -50,7 +50,7 @@ class ForeignStatuses:
     """Implements `Versions`.
 
     The API server renews the time of an entry of `managedFields` whenever its manager writes. So a time later
-    than all that there were in the list is a write after it; no object has to be remembered for that.
+    than all in the list is a write after it, and no object has to be remembered.
     """
 
     def __init__(self, foreign: ForeignWriters, handles: Callable[[str], bool]) -> None:
@@ -101,7 +101,7 @@ class ForeignStatuses:
         try:
             resource = msgspec.convert(document, ExternalSecret)
         except msgspec.ValidationError:
-            return False  # nobody can act on it
+            return False  # no operator can act on it
         namespace = resource.metadata.namespace
         named = [
             *(store_ref(*name, namespace) for name in needs.stores(resource.spec)),

@@ -249,7 +249,7 @@ async def test_who_is_to_look_again_while_it_looks_does_so_afterwards(
 
         async def unknown(why: str) -> None:
             server.serves = True
-            stream.look_again.set()
+            stream.retry_now.set()
             receiver.told.append(why)
 
         monkeypatch.setattr(receiver, "unknown", unknown)

@@ -96,13 +96,13 @@ async def test_what_another_replica_wrote_is_known_once_it_was_told_and_read() -
 
     async with watching(answer, {}) as watch:
         watch.follow(kind)
-        assert not watch.has_told(kind, "7")
+        assert not watch.has_delivered(kind, "7")
         assert (await anext(watch)).type is WatchEventType.LISTED
         (stream,) = watch.streams
         while not stream.has_reached("9"):
             stream.moved.clear()
             await stream.moved.wait()
-        assert not watch.has_told(kind, "9"), "it waits to be read"
+        assert not watch.has_delivered(kind, "9"), "it waits to be read"
         assert (await anext(watch)).type is WatchEventType.ADDED
-        assert watch.has_told(kind, "9")
-        assert not watch.has_told(kind, "10"), "that came before somebody else took over"
+        assert watch.has_delivered(kind, "9")
+        assert not watch.has_delivered(kind, "10"), "that came before somebody else took over"

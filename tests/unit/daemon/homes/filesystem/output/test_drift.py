@@ -241,11 +241,11 @@ def test_a_touch_between_a_write_and_its_note_is_drift(
         write(outputs, SECRET, {"a": b"1", "b": b"2"})
         written = write(outputs, SECRET, {"a": b"3", "b": b"2"})
         drift = Drift(tree)
-        drift.note(SECRET, written.faces, sound=True)
+        drift.note(SECRET, written.fingerprints, matches_hash=True)
         assert drift.found() == []
         assert drift.is_unchanged(SECRET)
         touch(tmp_path / "default")
-        drift.note(SECRET, written.faces, sound=True)
+        drift.note(SECRET, written.fingerprints, matches_hash=True)
         assert not drift.is_unchanged(SECRET)
         assert drift.found() == [SECRET]
     finally:
