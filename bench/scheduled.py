@@ -46,7 +46,7 @@ KEYS: Final = (KEY.format(0), KEY.format(1))
 
 
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
-    """In processes of their own, because memory is told by their size."""
+    """In processes of their own, because memory is measured as the size of a process."""
     del folder
     objects = 1000 if smoke else OBJECTS
     for secrets, what in ((False, "ExternalSecrets"), (True, "ExternalSecrets and their Secrets")):

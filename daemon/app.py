@@ -62,7 +62,7 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
 
 
 class EngineOverrides(Struct, frozen=True, kw_only=True):
-    """What the caller replaces or is told: observers, events, applied actions, fault injection, providers."""
+    """The caller's hooks: an observer, events, applied actions, fault injection, other providers."""
 
     observer: Observer | None = None
     events: EventRecorder = field(default_factory=NullEventRecorder)

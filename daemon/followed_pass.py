@@ -55,7 +55,7 @@ class FollowedPass:
         return result
 
     def log_failures(self) -> None:
-        """From now on failures are logged: nobody asks for a result any more."""
+        """From now on log failures: there is no caller any more that asks for a result."""
         logs.configure("warning", self._settings.log_format, time=self._settings.log_time)
 
     async def changed(self, quiet: float) -> None:

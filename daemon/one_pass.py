@@ -64,7 +64,7 @@ class SyncResult:
 
     @property
     def made_elsewhere(self) -> list[str]:
-        """The generators that made what somebody has to renew or to remove, such as a lease."""
+        """The generators whose results must be renewed or removed later, such as a lease of Vault."""
         records = [each for each in (*self.outputs, *self.resources) if each["kind"] == GENERATOR_STATE.kind]
         made = [member(each, "spec", "resource") for each in records]
         return sorted({f"{each['kind']}/{member(each, 'metadata').get('name', '')}" for each in made})

@@ -270,7 +270,7 @@ async def _stop_with(program: str, signals: Signals) -> None:
 
 
 def _observing(settings: Settings, cluster: ClusterStats | None) -> Callable[[], str]:
-    """Tells why nothing is to be written; empty: it is."""
+    """Returns a function that says why nothing is to be written; empty: writes are allowed."""
 
     def reason() -> str:
         if settings.observe:
@@ -300,7 +300,7 @@ def sources_of(running: RunningEngine, settings: Settings) -> Sources:
 
 
 class _Problems(ProblemLogger):
-    """Also tells `/status` of them."""
+    """Also shows them in `/status`."""
 
     def __init__(self, repeats: Repeats) -> None:
         super().__init__(repeats)

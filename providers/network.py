@@ -23,8 +23,8 @@ _RECEIVED: Final = 64 * 1024
 class Egress:
     """The servers that stores and generators may reach: all that `deny` does not name, and all of `allow`.
 
-    A host is judged before anything is sent, its addresses once they are resolved: a name that leads to a
-    denied address is not reached, whenever it was changed.
+    A host is checked before anything is sent, and its addresses each time they are resolved, so that a name
+    cannot be pointed at a denied address later.
     """
 
     def __init__(self, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> None:
@@ -39,7 +39,7 @@ class Egress:
         return [address_rule(entry) for entry in self._entries[1]]
 
     def check_host(self, host: str) -> None:
-        """Judge a name, or an address that stands in place of one. Raises Denied."""
+        """Check a name, or an address that stands in place of one. Raises Denied."""
         address = address_of_host(host)
         if address is not None:
             self._check(host, self._denying(address))
@@ -84,7 +84,7 @@ MOST_KEPT: Final = 512
 not read for 15 seconds has none anyway."""
 
 SCARCE: Final = 128
-"""Connections below which a client of an SDK, whose pool cannot be told to close them, keeps none."""
+"""Connections below which a client of an SDK keeps no idle ones: its pool has no way to close them."""
 
 
 class ConnectionBudget:

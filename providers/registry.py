@@ -120,7 +120,7 @@ class _Table(Generic[T]):
         module, _, attribute = offer.address.partition(":")
         try:
             found: object = getattr(import_module(module), attribute)
-        except Exception as error:  # a module of somebody else may fail in any way
+        except Exception as error:  # a module of another package may fail in any way
             cause = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
             raise self._unusable(offer, f" cannot be loaded from {offer}: {cause}") from error
         if not isinstance(found, self._kind):

@@ -27,7 +27,7 @@ APART_COST: Final = 20_000
 class Work:
     """What is left for one sync of one object; its limits are by default those of the settings.
 
-    A limit that was exceeded stays exceeded: whoever catches one OverBudget gets another.
+    A limit that was exceeded stays exceeded: each further step raises OverBudget again.
     """
 
     __slots__ = ("at_once", "memory", "steps")

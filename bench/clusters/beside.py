@@ -111,9 +111,9 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
     firsts = [asyncio.run(_first(_place(folder, "first"), api, one, scale)) for one in CONTENDERS]
     yield from _of_firsts(firsts, bare, scale)
     refreshes = [asyncio.run(_refresh(_place(folder, "refresh"), api, one, scale)) for one in CONTENDERS]
-    told = "; ".join(f"{each:.2f}" for each in refreshes)
+    figure = "; ".join(f"{each:.2f}" for each in refreshes)
     yield Figure(
-        "- API requests for each refresh that finds nothing new", "1", told, refreshes[0] <= REQUESTS
+        "- API requests for each refresh that finds nothing new", "1", figure, refreshes[0] <= REQUESTS
     )
     yield from _of_restarts(folder, api, scale)
     ages = [asyncio.run(_hung(_place(folder, "hung"), api, one, scale)) for one in CONTENDERS]
@@ -226,10 +226,10 @@ async def _refresh(folder: Path, api: KubeApi, one: Contender, scale: Scale) -> 
             before = requests_of(api)
             await asyncio.sleep(scale.window)
             asked = requests_of(api) - before
-    told = sum(
+    statuses = sum(
         count for (_, sub, verb), count in asked.items() if sub == "status" and verb in {"PUT", "PATCH"}
     )
-    return sum(count for (_, _, verb), count in asked.items() if verb != "WATCH") / told
+    return sum(count for (_, _, verb), count in asked.items() if verb != "WATCH") / statuses
 
 
 async def _often(api: KubeApi, namespace: str, stores: Sequence[str], in_each: int) -> list[str]:

@@ -103,7 +103,7 @@ def give_stores(
 
 @cache
 def _deaf() -> str:
-    """The address of a server that never answers: connections wait, and nobody takes them."""
+    """The address of a server that never answers: connections wait, and are never accepted."""
     server = socket.create_server(("127.0.0.1", 0), backlog=4096)
     _DEAF.append(server)
     return f"http://127.0.0.1:{server.getsockname()[1]}"

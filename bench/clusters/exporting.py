@@ -78,10 +78,10 @@ async def _changes(
 
         async def read() -> None:
             async for line in events.content:
-                told = json.loads(line)["object"].get("data", {}).get("id", "")
-                if not told:
+                change = json.loads(line)["object"].get("data", {}).get("id", "")
+                if not change:
                     continue
-                newest = int(told.removeprefix("/change/"))
+                newest = int(change.removeprefix("/change/"))
                 for number in [each for each in waiting if each <= newest]:
                     if number % resources == newest % resources:  # or it was overtaken by the next one
                         waiting.pop(number).set_result(time.perf_counter())

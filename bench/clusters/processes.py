@@ -62,9 +62,9 @@ class Contender(NamedTuple):
 
             def looked(objects: int) -> None:
                 def is_done() -> bool:
-                    told = metrics()
-                    done = total(told, RECONCILED, 'controller="externalsecret"')
-                    return done >= objects and not total(told, WAITING, 'name="externalsecret"')
+                    samples = metrics()
+                    done = total(samples, RECONCILED, 'controller="externalsecret"')
+                    return done >= objects and not total(samples, WAITING, 'name="externalsecret"')
 
                 until(is_done, f"{objects} objects looked at", _LOOKED_FOR, every=0.1)
 

@@ -297,10 +297,10 @@ KINDS: Final = (
 """All kinds that a daemon looks after, except the generators, which are in the catalog."""
 
 OPERATOR_KINDS: Final = (EXTERNAL_SECRETS_CONFIG, EXTERNAL_SECRETS_MANAGER)
-"""The kinds of the operator: validated like the others, and nothing to a daemon."""
+"""The kinds of the operator: validated like the others, and ignored by a daemon."""
 
 HOST_KINDS: Final = (DELIVERY,)
-"""The kinds of hosts and sidecars: a daemon that writes to a cluster neither watches nor judges them."""
+"""The kinds of hosts and sidecars: a daemon that writes to a cluster neither watches nor validates them."""
 
 SHOWN: Final = tuple(kind for kind in KINDS if kind.metrics_prefix)
 """The kinds that `status`, `explain` and the metrics show."""

@@ -168,7 +168,7 @@ def _stored_version(kind: Kind, catalog: Catalog, text: _Text, *, compat: bool) 
 
 
 def _older_version(kind: Kind, name: str, catalog: Catalog, *, served: bool, compat: bool) -> Document:
-    """A version that is read as the stored one: served, it has the same fields; else nobody asks for any."""
+    """A version that is read as the stored one. If it is served it has the same fields, otherwise none."""
     version = _version(kind, name, _schema(kind, catalog, _nothing, compat=compat) if served else _OPEN)
     warning = f"{kind.group}/{name} {kind.kind} is deprecated: write apiVersion: {kind.api_version}"
     return version | {"deprecated": True, "deprecationWarning": warning, "served": served, "storage": False}

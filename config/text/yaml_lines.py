@@ -42,8 +42,8 @@ class Lines:
     def of(self, path: str, text_line: int = 0) -> int:
         """The line, counted from 1, of the field at a path, or of its nearest ancestor that is written there.
 
-        `text_line` is a line within the text of the field: that of a literal block (`|`) stands there itself,
-        and all lines of a text that is written on one line are there. Others cannot be told apart.
+        `text_line` is a line within the text of the field. It counts in a literal block (`|`), whose lines
+        are lines of the file; in any other text it is ignored.
         """
         return self.of_all([(path, text_line)])[0]
 

@@ -26,7 +26,7 @@ class Pair(Struct, frozen=True):
     key: bytes = field(default=b"")
 
     def __repr__(self) -> str:
-        """Tells nothing of the key."""
+        """Without the content of the key."""
         return f"Pair({len(self.certificate)} bytes, {'with' if self.key else 'without'} a key)"
 
 

@@ -74,7 +74,7 @@ class CertificateKeeper:
         """Why the last look was not finished; empty if it was."""
 
     async def run(self) -> None:
-        """Look again and again until cancelled."""
+        """Check at each interval until cancelled."""
         while True:
             pause = LOOK_WHILE_WAITING
             if self._is_active():
@@ -184,7 +184,7 @@ class CertificateKeeper:
             differs = differs or client != before
         if differs:
             await self._api.write("PUT", path, json_body(found), doing=f"writing {what}", params=_MANAGER)
-            log.info("the API server was told whom to trust", object=what)
+            log.info("updated the caBundle that the API server trusts", object=what)
         return not differs
 
     async def _write(self, document: Document | None, newer: Certificates) -> Document:

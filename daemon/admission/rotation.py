@@ -1,7 +1,7 @@
-"""When the webhook's certificates are renewed, so that whoever trusts `caBundle` reaches it at every moment.
+"""Decides when the webhook's certificates are renewed, so that its certificate always matches `caBundle`.
 
-A new authority is told to the API server a day before it is used, and the old one is trusted for a day after
-that: no order in which processes notice leaves one of them with a certificate that another does not trust.
+The API server trusts a new authority a day before it signs anything, and the old one for a day after that. So
+the replicas and the API server may pick up the change in any order.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ AUTHORITY_RENEWED: Final = 365 * DAY
 """So long before its end an authority gets a successor."""
 
 OVERLAP: Final = DAY
-"""Between telling of a new authority and using it, and between the last use of an old one and its end."""
+"""Between publishing a new authority and using it, and between the last use of an old one and its removal."""
 
 NAME: Final = "syncret admission webhook"
 
@@ -80,7 +80,7 @@ def rotated(held: Certificates, wanted: Wanted, now: float) -> Certificates:
 
 
 def _begun(held: Certificates, wanted: Wanted, now: float) -> Certificates:
-    """Nobody trusts anything that is there: the successor, if it was ready, or a new authority."""
+    """Certificates of a new authority, as the present one is not valid: the successor, or else a new one."""
     ready = facts_of(held.successor)
     usable = ready.is_authority and ready.is_whole and ready.ends > now
     authority = held.successor if usable else new_authority(NAME, now, AUTHORITY_LASTS)

@@ -28,8 +28,8 @@ READY_FOR: Final = 3600.0
 SOON: Final = 1.0
 """Seconds until the next look while there is no certificate that can be served."""
 
-UNTIL_TOLD: Final = 5
-"""Looks that find nothing before that is logged: at a first start the active replica makes it meanwhile."""
+UNTIL_LOGGED: Final = 5
+"""Reads without a certificate until that is logged: at a first start the active replica still makes it."""
 
 LATEST: Final = 60.0
 """Seconds between two looks at most: a new certificate is used long before the old one ends."""
@@ -119,29 +119,29 @@ class ServingCertificate:
         try:
             found = await self._read()
         except HomeError as error:
-            self._tell("the webhook's certificate cannot be read", str(error))
+            self._warn("the webhook's certificate cannot be read", str(error))
             return
         if found == Pair() and self._context is None:
             self._looks += 1
-            if self._looks < UNTIL_TOLD:
+            if self._looks < UNTIL_LOGGED:
                 return
         elif found == self._served:
             return
         facts = facts_of(found)
         if not facts.is_whole:  # a file may have been replaced between the reading of both
-            self._tell("there is no certificate for the webhook", f"{self._where} has none with its key")
+            self._warn("there is no certificate for the webhook", f"{self._where} has none with its key")
             return
         try:
             self._context = webhook_context(self._webhook, found)
         except SyncError as error:
-            self._tell("the webhook's certificate cannot be served", str(error))
+            self._warn("the webhook's certificate cannot be served", str(error))
             return
         self._served, self._facts = found, facts
         self._repeats.clear()
         ends = datetime.fromtimestamp(facts.ends, UTC).isoformat()
         log.info("the webhook serves a new certificate", ends=ends, names=sorted(facts.names))
 
-    def _tell(self, what: str, why: str) -> None:
+    def _warn(self, what: str, why: str) -> None:
         times = self._repeats.occurred(what, why)
         if times:
             log.warning(what, reason=why, **counted(times))

@@ -148,7 +148,7 @@ def _plain(value: object) -> Any:  # noqa: ANN401  # anything that an installati
 
 
 def problems(installation: Installation) -> Iterator[Problem]:
-    """What is wrong with the names and numbers of an installation; `daemon` tells of its settings."""
+    """What is wrong with the names and numbers of an installation; its settings are checked in `daemon`."""
     if not _IMAGE.fullmatch(installation.image):
         yield Problem(path="image", message="is no image", hint="write REPOSITORY:TAG")
     elif ":" not in installation.image.rpartition("/")[2]:

@@ -48,7 +48,7 @@ LEASE: Final = first(
 HOLDS_LEASE: Final = any_of(ELECTS, _IS_DEFAULT_CLASS)
 """Whether a Lease is held: that of the election, or that of ESO's, so that an ESO waits for us."""
 OTHERS_NAMESPACE: Final = item(i.settings, "migration.namespace")
-"""Where ESO is, if it is elsewhere; empty: nobody says so."""
+"""The namespace of ESO, if it is another one; empty: not given."""
 LEASE_NAMESPACE: Final = first(item(i.settings, "leaderElection.namespace"), i.namespace)
 
 

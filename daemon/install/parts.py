@@ -63,7 +63,7 @@ def _resources() -> Document:
     return {"requests": {"cpu": "50m", "memory": "96Mi"}, "limits": {"memory": "256Mi"}}
 
 
-def _as_nobody() -> Document:
+def _non_root() -> Document:
     ids = {"runAsUser": UID, "runAsGroup": UID, "fsGroup": UID}
     return {"runAsNonRoot": True, **ids, "seccompProfile": {"type": "RuntimeDefault"}}
 
@@ -96,7 +96,7 @@ class Pod(Struct, frozen=True, kw_only=True):
     pull_policy: str = "IfNotPresent"
     pull_secrets: Sequence[str] = ()
     resources: Document = field(default_factory=_resources)
-    security_context: Document = field(default_factory=_as_nobody)
+    security_context: Document = field(default_factory=_non_root)
     container_security_context: Document = field(default_factory=_confined)
     liveness: Document | None = field(default_factory=_live)
     readiness: Document | None = field(default_factory=_ready)
@@ -118,8 +118,8 @@ class Deployment(Struct, frozen=True, kw_only=True):
 
     create: bool = True
     name: str = ""
-    """Empty: that of the installation. Its selector cannot change, so a Deployment that somebody else made
-    cannot become ours."""
+    """Empty: that of the installation. The selector of a Deployment cannot change, so one that another
+    program made cannot become ours."""
     container: str = "syncret"
     """The name of the container."""
     annotations: Mapping[str, str] = NOTHING
@@ -158,7 +158,7 @@ class NetworkPolicy(Struct, frozen=True, kw_only=True):
 
 
 class ServiceMonitor(Struct, frozen=True, kw_only=True):
-    """What the Prometheus operator is told about the metrics; its CRD must be there."""
+    """The ServiceMonitor from which the Prometheus operator learns of the metrics; its CRD must be there."""
 
     labels: Mapping[str, str] = NOTHING
     namespace: str = ""

@@ -38,11 +38,11 @@ class Planned(NamedTuple):
     wanted: Document
     live: StoredObject | None
     tried: StoredObject | None
-    """What the API server would make of it; None: it was not asked."""
+    """The result of a dry run at the API server; None: there was none."""
 
 
 class Installer:
-    """Applies objects, and remembers what was applied: so repairs are told from changes of what is wanted."""
+    """Applies objects, and remembers what was applied, to distinguish a repair from a new configuration."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -61,7 +61,7 @@ class Installer:
         """Make the objects so. Raises HomeError; of all but the `first` few, nothing is written then.
 
         These few are what the others need before they can even be tried: the namespace, and rights in it.
-        Annotations of the `dropped` keys are taken off, whoever has written them.
+        Annotations of the `dropped` keys are removed, whichever manager has written them.
         """
         self._forget_contests()
         self._dropped, self._found = dropped, []

@@ -86,7 +86,7 @@ class Cluster(Struct, frozen=True, kw_only=True):
     wake: Callable[[ObjectRef], object]
 
     def live(self, document: Document) -> StoredObject | None:
-        """The object that a document describes, as far as it has been told."""
+        """The object that a document describes, as the watches have shown it last."""
         return self.inventory.get(ref_of(document))
 
     def ours(self) -> Iterator[StoredObject]:

@@ -93,7 +93,7 @@ def entries(document: Document) -> Sequence[Document]:
 
 
 def others(document: Document) -> str:
-    """Who else wrote the object last, by the bookkeeping of fields; empty if nobody did."""
+    """The other field manager that wrote the object last, by managedFields; empty if there is none."""
     found = [each for each in entries(document) if each.get("manager") != MANAGER]
     return str(max(found, key=lambda each: str(each.get("time", ""))).get("manager", "")) if found else ""
 
@@ -141,7 +141,7 @@ def _same_list(wanted: Sequence[Any], live: Sequence[Any], name: str, *, closed:
 
 
 def keys_of(name: str, entries_: Sequence[Any]) -> Sequence[str]:
-    """By which members the entries of a list are told apart; none: the list is one value."""
+    """The members that identify the entries of a list; none: the list is one value."""
     if name == "ports" and entries_ and is_object(entries_[0]):
         return next((keys for of, keys in _PORT_KEYS.items() if of in entries_[0]), ())
     return _KEYS.get(name, ())

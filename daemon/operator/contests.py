@@ -1,4 +1,4 @@
-"""Objects that somebody else changes again and again: they are repaired less often. Pure."""
+"""Objects that another writer changes again and again: they are repaired less often. Pure."""
 
 from collections import deque
 from typing import Final

@@ -1,8 +1,8 @@
-"""From certificates of our own to those of cert-manager, so that the webhook can be called all the time.
+"""Replaces certificates of our own by those of cert-manager, while the webhook can be called all the time.
 
-Until cert-manager has issued one, nothing old is touched. Then whoever kept our own is stopped, so that two
-never write whom the API server trusts; it trusts both while the webhook is rolled out anew, and afterwards
-cert-manager's alone. Only then goes what is not needed any more.
+Until cert-manager has issued one, nothing old is touched. Then our cert-controller is stopped, so that only
+one of them writes `caBundle`. The API server trusts both authorities while the webhook is rolled out, and
+only cert-manager's afterwards. What is not needed any more is deleted last.
 """
 
 from base64 import b64decode, b64encode

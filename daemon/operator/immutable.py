@@ -25,5 +25,5 @@ def is_managed(live: Document) -> bool:
 
 
 def beside(wanted: Document) -> Document:
-    """The same object under a name that nobody has: so that it can be tried while the old one is there."""
+    """The same object under an unused name, for a dry run of its creation while the old one is there."""
     return {**wanted, "metadata": {**wanted["metadata"], "name": f"{wanted['metadata']['name']}-anew"}}

@@ -17,7 +17,7 @@ from syncret.daemon.operator.handover import INJECT
 
 
 class Injection:
-    """Sets the annotation, and remembers where it was set: so a repair is told from the first time."""
+    """Sets the annotation, and remembers where it was set, to distinguish a repair from the first time."""
 
     def __init__(self, cluster: Cluster, contests: Contests) -> None:
         self._cluster = cluster
@@ -49,7 +49,7 @@ class Injection:
             try:
                 await self._write(live, ours if injects else None, writes)
             except (NotFound, Conflict):
-                continue  # its change is told, and begins a run
+                continue  # the event of that change begins a run
             except HomeError as error:
                 failure = failure or error
         return failure

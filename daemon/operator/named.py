@@ -45,7 +45,7 @@ async def _check_served(cluster: Cluster, kind: GroupKind) -> None:
     if await cluster.applier.serves(kind):
         return
     crd = ObjectRef(*CRD, "", f"{kind.kind.lower()}s.{kind.group}")
-    if cluster.inventory.get(crd) is not None:  # it takes a moment, and no event tells its end
+    if cluster.inventory.get(crd) is not None:  # it is served a moment later, without an event
         raise Waits("the kinds of cert-manager are not served yet", VERY_SOON)
     message = f"cert-manager is to issue certificates, and its kind {kind.kind} is not there"
     raise ConfigError([Problem(path="", message=message, hint="install cert-manager")])

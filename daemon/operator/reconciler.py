@@ -35,7 +35,7 @@ INSTALLED: Final = "externalsecretsconfig.operator.openshift.io/installed"
 """The annotation that says what cannot change any more."""
 
 FINALIZERS: Final = frozenset({"externalsecretsconfigs.operator.openshift.io/external-secrets-controller"})
-"""Of another operator, which nobody would remove."""
+"""Of another operator, which may no longer run and remove them."""
 
 FIRST: Final = 3
 """The objects that all others need: the namespace, and our own rights in it."""
@@ -68,7 +68,7 @@ class ConfigReconciler:
         self._installer = Installer(cluster)
         self._injection = Injection(cluster, self._installer.contests)
         self._managed: StoredObject | None = None
-        """The configuration as the last run saw it: an event about its end is still to be told."""
+        """The configuration as the last run saw it; None: the event about its end was recorded."""
 
     @property
     def group_kind(self) -> GroupKind:
@@ -88,7 +88,7 @@ class ConfigReconciler:
         """As `Reconciler` says."""
         stored = self._cluster.inventory.get(ref)
         if stored is None or ref != CONFIG:
-            self._tell_end(self._managed if ref == CONFIG else None)
+            self._record_end(self._managed if ref == CONFIG else None)
             self._cluster.metrics.ended()
             self._cluster.wake(MANAGER)
             return Outcome()
@@ -96,7 +96,7 @@ class ConfigReconciler:
         if FINALIZERS.intersection(held):
             stored = await writes.set_finalizers(stored, [each for each in held if each not in FINALIZERS])
         if stored.document["metadata"].get("deletionTimestamp"):  # another finalizer holds it
-            self._tell_end(stored)
+            self._record_end(stored)
             return Outcome()
         self._managed = stored
         manager = self._cluster.inventory.get(MANAGER)
@@ -170,9 +170,9 @@ class ConfigReconciler:
             await handover.begin(writes)
             documents = handover.allowed(documents, FIRST)
         steps, there = await self._installer.install(documents, FIRST, writes, listed(stored.document))
-        self._tell_steps(stored, steps)
+        self._record_steps(stored, steps)
         if is_new:
-            self._tell_found(stored, there)
+            self._record_found(stored, there)
         unseen = [kind for kind in OBJECTS if kind != CERTIFICATE and cluster.inventory.is_unknown(kind)]
         if unseen:  # rights that were just given are not known at once
             cluster.applier.look_again(unseen)
@@ -216,7 +216,7 @@ class ConfigReconciler:
             if name_of(document)[1:] in names or is_left_alone(document, chosen):
                 continue
             if await delete_if_there(writes, each):
-                self._tell(stored, "Removed", f"{each.ref} removed")
+                self._record(stored, "Removed", f"{each.ref} removed")
 
     def _missing_crds(self) -> Iterator[str]:
         lacking = [*self._injection.missing()]
@@ -234,7 +234,7 @@ class ConfigReconciler:
 
     def _contested(self) -> str:
         return "; ".join(
-            f"{ref} is contested: {other or 'somebody'} changes it again and again"
+            f"{ref} is contested: changed by {other or 'others'} again and again"
             for ref, other in self._installer.contested.items()
         )
 
@@ -248,33 +248,34 @@ class ConfigReconciler:
             self._cluster.wake(MANAGER)
 
     # ------------------------------------------------------------------------------------------------- events
-    def _tell_steps(self, stored: StoredObject, steps: Sequence[Step]) -> None:
+    def _record_steps(self, stored: StoredObject, steps: Sequence[Step]) -> None:
         """One event for each thing that was done, however many objects it was done to."""
         for verb in dict.fromkeys(each.verb for each in steps):
             names = [str(each.ref) for each in steps if each.verb == verb]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             message = f"{verb}: {', '.join(names[:MOST_NAMED])}{more}"
-            self._tell(stored, "Reconciled", message)
+            self._record(stored, "Reconciled", message)
         for ref, other in self._installer.contested.items():
             if any(each.ref == ref for each in steps):
-                message = f"{ref} is changed by {other or 'somebody'} again and again: left for ten minutes"
-                self._tell(stored, "Contested", message, warning=True)
+                message = f"{ref} is changed by {other or 'a program'} again and again: left for ten minutes"
+                self._record(stored, "Contested", message, warning=True)
 
-    def _tell_found(self, stored: StoredObject, found: Sequence[ObjectRef]) -> None:
+    def _record_found(self, stored: StoredObject, found: Sequence[ObjectRef]) -> None:
         """Name each object that was there before a new configuration: it is taken over."""
         for begin in range(0, len(found), MOST_NAMED):
             names = ", ".join(map(str, found[begin : begin + MOST_NAMED]))
             message = f"there already, perhaps from an earlier installation, and taken over: {names}"
-            self._tell(stored, "ResourceAlreadyExists", message, warning=True)
+            self._record(stored, "ResourceAlreadyExists", message, warning=True)
 
-    def _tell_end(self, stored: StoredObject | None) -> None:
-        """Say once that the management is over."""
+    def _record_end(self, stored: StoredObject | None) -> None:
+        """Record once that the installation is not managed any more."""
         if self._managed is None or stored is None:
             return
         self._managed = None
-        self._tell(stored, "RemoveDeployment", "not managed any more; what is installed stays", warning=True)
+        message = "not managed any more; what is installed stays"
+        self._record(stored, "RemoveDeployment", message, warning=True)
 
-    def _tell(self, stored: StoredObject, reason: str, message: str, *, warning: bool = False) -> None:
+    def _record(self, stored: StoredObject, reason: str, message: str, *, warning: bool = False) -> None:
         self._cluster.record_event(stored, warning=warning, reason=reason, message=message)
 
 

@@ -107,7 +107,7 @@ class Connections:
             async for accepted in self._accepted(listener):
                 await self._attach(accepted, new_handler(), None)
             return
-        async with asyncio.TaskGroup() as group:  # who is slow at a handshake keeps nobody else waiting
+        async with asyncio.TaskGroup() as group:  # a slow handshake delays no other connection
             async for accepted in self._accepted(listener):
                 await self._handshakes.acquire()
                 group.create_task(self._shake_hands(accepted, new_handler()), name="TLS handshake")

@@ -57,7 +57,7 @@ class CredentialSocket:
             yield lambda _: nullcontext()
 
     def close(self) -> None:
-        """Refuse whoever waits: the process ends."""
+        """Refuse all requests that wait: the process ends."""
         if self.left:
             from syncret.daemon.delivery.credentials.server import refuse_all  # as above
 

@@ -60,7 +60,7 @@ class Reported(NamedTuple):
 
 
 class Findings:
-    """Collects the problems of a run. The messages tell no value."""
+    """Collects the problems of a run. The messages contain no value."""
 
     def __init__(self) -> None:
         self._found: list[tuple[Given, Problem]] = []

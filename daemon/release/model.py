@@ -64,7 +64,7 @@ class Failed(Struct, frozen=True):
 
 
 Fulfilment: TypeAlias = Text | Reference | Tag | Failed | None
-"""None: an optional field that nobody fulfilled."""
+"""None: an optional field without a fulfilment."""
 
 
 class Field(Struct, frozen=True):
@@ -89,7 +89,7 @@ class Leaf(Struct, frozen=True):
 
 
 class Broken(Struct, frozen=True):
-    """Something in a tree that a problem is told of already: whoever refers to it is silent."""
+    """A node of a tree whose problem is already reported: references to it report nothing more."""
 
 
 class Absent(Struct, frozen=True):

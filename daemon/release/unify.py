@@ -29,7 +29,7 @@ class Unifier:
         self.fields: list[Field] = []
 
     def unified(self, node: Node, value: Json, place: Place, label: str) -> Tree:
-        """The values below a node; None is what nobody set. `label` is how references name it."""
+        """The values below a node; None is an unset one. `label` is how references name it."""
         match node:
             case Group():
                 return self._group(node, value, place, label)

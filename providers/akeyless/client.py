@@ -153,7 +153,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
             raise Malformed(f"item {name} has no value", hint="was it deleted meanwhile?")
         raw = answer.body
 
-        def told(work: Work) -> bytes:
+        def value_of(work: Work) -> bytes:
             document: Json = gojson.unmarshal_object(raw, work)
             value = document.get("value")
             if endpoint is ROTATED and is_object(value):
@@ -162,7 +162,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
                 document = value.get("target_value", value)
             return gojson.marshal(document, work).encode("utf-8", "surrogateescape")
 
-        return await self._compute(told)
+        return await self._compute(value_of)
 
     # -- find
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:

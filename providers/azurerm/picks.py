@@ -17,7 +17,7 @@ class Pick(NamedTuple):
     entries: tuple[str, ...] = ()
     """The members that lead to a list of entries; none: the value is no entry's."""
     by: str = ""
-    """The member that tells the entries apart; empty: the first one is meant."""
+    """The member that identifies an entry; empty: the first entry is meant."""
     named: str = ""
     """What that member is; empty: it is absent or empty."""
     encoded: bool = False

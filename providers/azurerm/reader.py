@@ -85,7 +85,7 @@ class AzureReader:
         """As in SecretReader."""
         type_, at, api = call_of(call)
         client = await self._client(identity)
-        await client.identity.check()  # nobody spends another's calls who cannot log in as they
+        await client.identity.check()  # who cannot log in as this principal must not use up its calls
         limiter = self._limiter(client.principal, at.subscription)
         name = at.path.rpartition("/")[2]
         endpoint = Endpoint(

@@ -42,7 +42,7 @@ _KEPT: Final = ("Title", "Description", "Username", "OwnerId", "OwnerType", "Own
 
 @dataclass(slots=True)
 class Session:
-    """What the last login told."""
+    """The user of the last login."""
 
     user: int = 0
 

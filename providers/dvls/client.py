@@ -229,7 +229,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _credentials(listed: Sequence[_Named]) -> Sequence[_Named]:
-    """Those that can be read; without any, those that could be meant, of which a reader is told."""
+    """The entries that can be read; without any, the others that could be meant, for an error about them."""
     readable = [each for each in listed if each.type == "Credential" and each.sub_type in KINDS]
     return readable or [each for each in listed if each.type != "Folder"]
 

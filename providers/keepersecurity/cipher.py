@@ -1,7 +1,7 @@
 """The ciphers of Keeper Secrets Manager: AES-256-GCM for data and keys, ECDH with P-256 for a receiver.
 
-Keeper's servers cannot read records: whoever may, has the key of the application, which opens those of
-folders, which open those of records, which open what records and their files hold.
+Keeper's servers cannot read records. The key of the application decrypts the keys of folders, these decrypt
+the keys of records, and these decrypt the content of records and their files.
 """
 
 from base64 import b64decode, urlsafe_b64encode

@@ -79,7 +79,7 @@ class Damaged(NamedTuple):
     uid: str
 
     def error(self) -> Malformed:
-        """The error for whoever reads it."""
+        """The error for the reader of the record."""
         return Malformed(
             f"record {self.uid} cannot be decrypted",
             hint="share it with the application anew: its key is another",
@@ -225,7 +225,7 @@ def _files(given: Iterable[_File], key: bytes, work: Work) -> Iterator[File]:
         own = _opened(file.file_key, key, work)
         about = None if own is None else _opened(file.data, own, work)
         if own is None or about is None:
-            continue  # it has no name, so that nobody asks for it
+            continue  # its name cannot be read, so no key can name it
         yield File(msgspec.json.decode(about, type=_FileData).title, file.url, own)
 
 

@@ -35,7 +35,7 @@ DESCRIPTION: Final = "Managed by External Secrets Operator"
 """What the operator writes, too, so that either can go on with what the other has pushed."""
 
 DIGEST: Final = "_sha256"
-"""The member of the metadata that tells whether the value, which cannot be read, is the one to push."""
+"""The member of the metadata that shows whether the value, which cannot be read, is the one to push."""
 
 
 class PushSpec(Model, forbid_unknown_fields=True):
@@ -71,7 +71,7 @@ class _Page(msgspec.Struct):
 
 
 class NgrokClient(ComputingClient):
-    """Pushes, deletes and probes: what ngrok has got it tells nobody, so that nothing can be read."""
+    """Pushes, deletes and probes. ngrok does not return values, so nothing can be read."""
 
     def __init__(self, vault: str, api: Api, compute: Compute) -> None:
         super().__init__(api, compute)

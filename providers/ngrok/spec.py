@@ -43,7 +43,7 @@ class NgrokVault(Model):
 
 
 class NgrokSpec(Model):
-    """Writes secrets of one vault; ngrok lets nobody read them.
+    """Writes secrets of one vault; ngrok does not let them be read.
 
     Example: {vault: {name: shop}, auth: {apiKey: {secretRef: {name: ngrok-login, key: apiKey}}}}
     """

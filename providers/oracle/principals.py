@@ -39,7 +39,7 @@ class _Token(msgspec.Struct):
 
 
 async def log_in(spec: OracleSpec, http: Http, context: OpenContext) -> ExpiringValue[Signer]:
-    """Whoever the spec names. Raises SyncError."""
+    """The signer of the principal that the spec names. Raises SyncError."""
     if spec.principal_type == "InstancePrincipal":
         return await _machine(context.ambient(receivers(spec)), http, context)
     if spec.principal_type == "Workload":

@@ -42,7 +42,7 @@ class _Vaults(msgspec.Struct):
 
 
 async def is_platform(http: Http) -> bool:
-    """Whether the address is that of a platform: Secret Server itself tells how it is."""
+    """Whether the address is that of a platform: only Secret Server itself answers a health check here."""
     answer = await http.request(
         "GET",
         "/api/v1/healthcheck",

@@ -12,7 +12,7 @@ class Ability(StrEnum):
     """What a provider may lack. A harness gives a reason for each: the suite skips nothing without one."""
 
     READ = "reading"
-    ABSENCE = "telling absence"
+    ABSENCE = "reporting absence"
     PROPERTY = "properties"
     VERSION = "versions"
     MAP = "reading as a map"
@@ -25,7 +25,7 @@ class Ability(StrEnum):
     DELETE = "deleting"
     DELETE_PROPERTY = "deleting properties"
     EXISTS = "looking whether something exists"
-    OWN = "telling what it made from what others made"
+    OWN = "recognizing what it made itself"
     PROBE = "probing"
     THROTTLE = "throttling"
     DENY = "denying"

@@ -77,7 +77,7 @@ def name_of(document: Document) -> Name:
 
 
 def is_right_of_operator(document: Document) -> bool:
-    """Whether an object gives rights to the operator itself: nobody else needs it."""
+    """Whether an object gives rights to the operator itself, which nothing else needs."""
     return document["kind"] in {"Role", "RoleBinding"} and document["metadata"]["name"] == _RIGHTS
 
 

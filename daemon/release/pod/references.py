@@ -69,7 +69,7 @@ class References:
         return None
 
     def _at(self, path: str, place: Place) -> Tree | None:
-        """What stands at a path; None where nothing does, which is told."""
+        """The node at a path; None if there is none, which is reported."""
         steps = parse(path)
         written = ""
         for step in steps:

@@ -66,10 +66,10 @@ class Verdict(NamedTuple):
     def __str__(self) -> str:
         if not self.allowed:
             return f"{self.reason} ({self.hint})"
-        told = f"sends {self.receiver.sends} to {self.server}"
+        text = f"sends {self.receiver.sends} to {self.server}"
         if self.by:
-            return f"{told} (allowed: {self.by})"
-        return f"{told}; it would be refused if manifests had several authors ({self.hint})"
+            return f"{text} (allowed: {self.by})"
+        return f"{text}; it would be refused if manifests had several authors ({self.hint})"
 
 
 class _Rule(NamedTuple):

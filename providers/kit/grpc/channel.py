@@ -34,7 +34,7 @@ class Channel:
     Args:
         address: host and port.
         tls: the CAs to trust.
-        timeouts: of a call; the server is told, too.
+        timeouts: of a call; also sent to the server.
 
     Raises Malformed for an address or authorities that are none.
     """

@@ -1,4 +1,4 @@
-"""The methods of an API, as a table: one line says what is called, and what to tell if it is refused."""
+"""The methods of an API, as a table: one line has the call, and the hint if it is refused."""
 
 from typing import NamedTuple
 

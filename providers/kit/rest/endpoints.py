@@ -1,4 +1,4 @@
-"""The endpoints of an API, as a table: one line says what is sent, and what to tell if it is refused."""
+"""The endpoints of an API, as a table: one line has the request, and the hint if it is refused."""
 
 from typing import NamedTuple
 

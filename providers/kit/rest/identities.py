@@ -74,7 +74,7 @@ class FixedHeaders:
         return await send(self._headers)
 
     async def check(self) -> None:
-        """There is nothing to log in to: the first call tells."""
+        """There is no login: the first call shows whether the headers are accepted."""
 
     async def end(self) -> None:
         """A static token stays valid."""
