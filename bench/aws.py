@@ -32,9 +32,9 @@ CLIENTS: Final = 50
 RATE: Final = 5.0
 RETRY_AFTER: Final = 3.0
 STORM_BEGINS: Final = 8
-"""With which call."""
+"""The number of the call with which it begins."""
 TOLERANCE: Final = 0.01
-"""Seconds by which two clocks that look one after the other may differ."""
+"""Seconds by which the clocks of server and client may differ."""
 LONGEST_WAIT: Final = 120.0
 WEIGHT: Final = 0.4
 MEGABYTE: Final = 1e6

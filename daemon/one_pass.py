@@ -43,7 +43,7 @@ class SyncResult:
     )
     """Writes to stores that a dry run did not make."""
     receivers: list[tuple[ObjectRef, Verdict]] = field(default_factory=list[tuple[ObjectRef, Verdict]])
-    """Where stores and generators have the daemon's own identity sent to, for a dry run."""
+    """The receivers to which stores and generators send the daemon's own identity, for a dry run."""
     problems: list[HomeProblem] = field(default_factory=list[HomeProblem])
     errors: dict[ObjectRef, LastError] = field(default_factory=dict[ObjectRef, LastError])
     """The error of each object that failed."""

@@ -42,7 +42,7 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
     folder = folder / "exporting"
     folder.mkdir()
     with ours(folder, api, namespace) as running:
-        running.wait_looked(resources)
+        running.wait_reconciled(resources)
         waits = asyncio.run(_changes(api, namespace, collection, resources, changes))
     slowest = p99(waits)
     yield Figure(

@@ -54,7 +54,7 @@ class Follower:
                 await self._changed.wait()
 
     def oldest(self, names: Iterable[str], begin: float, end: float) -> float:
-        """The longest that one of them was not refreshed, in that span."""
+        """The longest time that one of them was not refreshed, in that span."""
         ages = [end - begin]
         for name in names:
             times = [each for each in self.refreshed.get(name, ()) if begin < each < end]

@@ -74,7 +74,7 @@ _SELECTABLE: Final[dict[Kind, Sequence[str]]] = {
 """The fields that `kubectl get --field-selector` may name, in the stored version."""
 
 _WITHOUT_SHORT_NAME: Final = kinds.CLUSTER_PUSH_SECRET
-"""`cps` is a word of our own commands alone."""
+"""`cps` is known only to our own commands."""
 _WITHOUT_STATUS: Final = kinds.GENERATOR_STATE
 """Its status is written with the rest of the object."""
 _OPEN: Final[Document] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

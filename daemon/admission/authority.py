@@ -1,4 +1,4 @@
-"""Certificates: an authority of our own, what it issues, and what there is to know of one that is given."""
+"""Makes a certificate authority, issues certificates with it, and reads the facts of a given certificate."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""An AdmissionReview of an API server -> its answer, by the rules that `syncret validate` has. Pure.
+"""Answers an AdmissionReview of an API server by the rules of `syncret validate`. Pure.
 
 A message names fields and what is wrong with them, never a value.
 """
@@ -44,7 +44,7 @@ class _Review(Struct, rename="camel"):
 
 
 class Verdict(Struct, frozen=True):
-    """What is said of an object; without a message it is accepted."""
+    """The answer about an object; without a message it is accepted."""
 
     message: str = ""
     warnings: Sequence[str] = ()

@@ -26,7 +26,7 @@ LATEST_RENEWAL: Final = 60 * DAY
 
 AUTHORITY_LASTS: Final = 3650 * DAY
 AUTHORITY_RENEWED: Final = 365 * DAY
-"""So long before its end an authority gets a successor."""
+"""Seconds before its end at which an authority gets a successor."""
 
 OVERLAP: Final = DAY
 """Between publishing a new authority and using it, and between the last use of an old one and its removal."""
@@ -35,7 +35,7 @@ NAME: Final = "syncret admission webhook"
 
 
 class Wanted(Struct, frozen=True):
-    """What the certificate is for: the server's names, and how long before its end it is renewed."""
+    """The certificate that is wanted: the server's names, and how long before its end it is renewed."""
 
     names: Sequence[str]
     lookahead: float = 30 * DAY
@@ -93,7 +93,7 @@ def _is_due(held: Certificates, now: float, *, stuck: bool) -> bool:
 
 
 def _succeeded(held: Certificates, wanted: Wanted, now: float) -> Certificates:
-    if not facts_of(held.successor).is_whole:  # its key was lost: another one, from the beginning
+    if not facts_of(held.successor).is_whole:  # its key was lost: begin with another one
         return structs.replace(held, successor=Pair(), published=None)
     leaf = _leaf(held.successor, wanted, now)
     return Certificates(held.successor, leaf, former=held.authority.certificate)

@@ -1,4 +1,4 @@
-"""The certificate that the webhook serves now: read again and again, and replaced without a restart."""
+"""The certificate that the webhook serves: read at intervals, and replaced without a restart."""
 
 import asyncio
 import ssl
@@ -26,13 +26,13 @@ READY_FOR: Final = 3600.0
 """Seconds for which the certificate must still be valid, for the webhook to count as ready."""
 
 SOON: Final = 1.0
-"""Seconds until the next look while there is no certificate that can be served."""
+"""Seconds until the next read while there is no certificate that can be served."""
 
 UNTIL_LOGGED: Final = 5
 """Reads without a certificate until that is logged: at a first start the active replica still makes it."""
 
 LATEST: Final = 60.0
-"""Seconds between two looks at most: a new certificate is used long before the old one ends."""
+"""The longest time between two reads, in seconds: a new certificate is used long before the old one ends."""
 
 Read: TypeAlias = Callable[[], Awaitable[Pair]]
 log = structlog.get_logger()
@@ -75,7 +75,7 @@ def decoded(text: str) -> bytes:
 
 
 class ServingCertificate:
-    """What new connections are served with. `run` keeps it the newest."""
+    """The TLS context of new connections. `run` keeps it up to date."""
 
     def __init__(
         self, webhook: Webhook, read: Read, *, where: str, name: str, now: Callable[[], float]
@@ -90,7 +90,7 @@ class ServingCertificate:
         self._facts = Facts()
         self._context: ssl.SSLContext | None = None
         self._repeats = Repeats()
-        self._looks = 0
+        self._reads = 0
         """How often nothing at all was found."""
 
     def context(self) -> ssl.SSLContext | None:
@@ -115,15 +115,15 @@ class ServingCertificate:
             await asyncio.sleep(pause)
 
     async def refresh(self) -> None:
-        """Serve what is there now. What cannot be served leaves the one before in use."""
+        """Serve the present certificate. If it cannot be served, the last one stays in use."""
         try:
             found = await self._read()
         except HomeError as error:
             self._warn("the webhook's certificate cannot be read", str(error))
             return
         if found == Pair() and self._context is None:
-            self._looks += 1
-            if self._looks < UNTIL_LOGGED:
+            self._reads += 1
+            if self._reads < UNTIL_LOGGED:
                 return
         elif found == self._served:
             return

@@ -1,6 +1,6 @@
-"""Everything that can be chosen about an installation in a cluster, and what is wrong with a choice.
+"""Everything that can be chosen about an installation in a cluster, and the checks of these choices.
 
-Who renders has values of another form (flags, a chart's values): one mapping makes them an Installation.
+Flags and a chart's values have other forms: each has one mapping to an Installation.
 """
 
 import re

@@ -100,7 +100,7 @@ class Pod(Struct, frozen=True, kw_only=True):
     container_security_context: Document = field(default_factory=_confined)
     liveness: Document | None = field(default_factory=_live)
     readiness: Document | None = field(default_factory=_ready)
-    """Probes; the port `metrics` answers them, and with a health_port `live`. None: no probe."""
+    """The readiness probe, at the port `metrics`, or at `live` with a health_port. None: no probe."""
     env: Sequence[Document] = ()
     volumes: Sequence[Document] = ()
     volume_mounts: Sequence[Document] = ()
@@ -150,7 +150,7 @@ class NetworkPolicy(Struct, frozen=True, kw_only=True):
     """Who may connect to the daemon's ports, and where the daemon may connect to."""
 
     clients: Sequence[Document] = ()
-    """Peers that may connect; none named: everybody may."""
+    """Peers that may connect; none: all peers may."""
     ingress: Sequence[Document] = ()
     """Rules of who may connect; none: the clients, to each port of the Pods."""
     egress: Sequence[Document] = ()
@@ -219,7 +219,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
     """None: it is expected to exist."""
     cert_manager: CertManager | None = None
     cert_dir: str = "/tmp/certs"  # noqa: S108  # where a Secret is mounted, read-only
-    """Where files of the certificate are mounted, if they are: by cert-manager, or if it is separate."""
+    """Where files of the certificate are mounted: with cert-manager, or if the webhook is separate."""
     separate: bool = False
     """Whether webhook and certificates are Deployments of their own, as ESO's are."""
     replicas: int = 1
@@ -229,7 +229,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
 
 
 class Crds(Struct, frozen=True, kw_only=True):
-    """The CustomResourceDefinitions, for who installs them together with the daemon."""
+    """The CustomResourceDefinitions, if they are installed together with the daemon."""
 
     annotations: Mapping[str, str] = NOTHING
     serve_v1beta1: bool = False

@@ -1,4 +1,4 @@
-"""An installation -> the objects that `kubectl apply` takes. Pure."""
+"""Renders an installation to the objects that `kubectl apply` takes. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

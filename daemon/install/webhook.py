@@ -28,7 +28,7 @@ from syncret.daemon.install.roles import EVENTS, rule
 HEALTH_PORT: Final = 8081
 
 SERVED: Final = all_of(i.webhook, any_of(not_(i.only_namespace), i.webhook.separate))
-"""Whether there is a webhook: a daemon of one namespace cannot see to configurations of the whole cluster."""
+"""Whether there is a webhook: a daemon of one namespace cannot maintain cluster-wide configurations."""
 
 _ALONE: Final = all_of(SERVED, i.webhook.separate)
 _KEPT: Final = all_of(SERVED, not_(i.webhook.cert_manager))
@@ -239,7 +239,7 @@ _RIGHTS: Final = _role(
     None,
 )
 _OWN_SECRET: Final = _role("Role", [rule("", ("secrets",), _WRITE, (_STORED,))], i.namespace)
-"""The controller may write all Secrets; who keeps the certificates alone, this one."""
+"""The right to write this one Secret, for a separate cert-controller; the controller may write all."""
 
 
 def _deployment(component: str, arguments: Sequence[Outline], *, asks: bool, **members: Outline) -> Outline:

@@ -31,10 +31,10 @@ class Injection:
             if self._cluster.inventory.get(ObjectRef(*CRD, "", name)) is None:
                 yield name
 
-    async def bring(self, chosen: Choices, writes: Writes) -> HomeError | None:
-        """Set it on all CRDs that are there, or take ours off; returns what kept it from one of them.
+    async def annotate(self, chosen: Choices, writes: Writes) -> HomeError | None:
+        """Set it on all CRDs that are there, or remove ours; returns the failure of one of them.
 
-        One that cannot be written stops none of the others.
+        A CRD that cannot be written does not stop the others.
         """
         failure: HomeError | None = None
         injects = chosen.cert_manager is not None and chosen.cert_manager.inject

@@ -1,4 +1,4 @@
-"""The ExternalSecretsManager: made where there is none, and a mirror of how the configuration is doing."""
+"""The ExternalSecretsManager: created if it is missing; its status mirrors that of the configuration."""
 
 import asyncio
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from syncret.daemon.operator.compare import MANAGER as FIELD_MANAGER
 from syncret.daemon.operator.status import mirrored
 
 FINALIZERS: Final = frozenset({"externalsecretsmanagers.operator.openshift.io/external-secrets-manager"})
-LOOK_EVERY: Final = 1.0
+CHECK_EVERY: Final = 1.0
 """Seconds between two checks whether it is still there; they make no request."""
 
 
@@ -68,7 +68,7 @@ async def keep_manager(cluster: Cluster, home: Home) -> None:
                 pass  # the watch has not shown it yet
             except HomeError:
                 cluster.metrics.ran("failed")
-        await asyncio.sleep(LOOK_EVERY)
+        await asyncio.sleep(CHECK_EVERY)
 
 
 def _new(cluster: Cluster) -> Document:

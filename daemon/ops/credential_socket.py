@@ -89,7 +89,7 @@ class CredentialSocket:
             self.left = server.left
 
     def _restored(self, wait: float) -> "list[Request]":
-        """Those that waited when the process before this one died."""
+        """The requests that waited when the previous process died."""
         if not self._kept:
             return []
         from syncret.daemon.delivery.credentials.server import Request  # as above

@@ -1,4 +1,4 @@
-"""Records one pass over all objects, of `sync` or the start of the daemon: how far it is, what it wrote."""
+"""Records one pass over all objects, of `sync` or the start of the daemon: its progress, and its writes."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -43,7 +43,7 @@ class PassRecorder(NullObserver):
             self._written.append(change)
 
     def output_removed(self, ref: ObjectRef, before: Document) -> None:
-        """An output is gone, for whatever reason."""
+        """An output is gone, for any reason."""
         if self.is_recording:
             self._removed[ref] = before
 

@@ -117,7 +117,7 @@ def _view(ref: ObjectRef, running: Running) -> ObjectView | None:
 
 
 def _verdict(field: HostedField, newest: ObjectView) -> str:
-    """What the constraints of one key came to when they were asked last."""
+    """The result of the last check of the constraints of one key."""
     condition = newest.constraints_condition
     if field.constraints != "deferred" or condition is None or condition.status == "Unknown":
         return field.constraints

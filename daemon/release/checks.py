@@ -14,7 +14,7 @@ from syncret.providers.work import Work
 
 
 class Checked(Struct, frozen=True):
-    """The groups by `$secretName`, and by label what the constraints of each field came to."""
+    """The groups by `$secretName`, and the verdict on the constraints of each field by its label."""
 
     groups: Mapping[str, Group]
     verdicts: Mapping[str, str]

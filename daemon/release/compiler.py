@@ -1,7 +1,7 @@
 """The compiler of a release: parse, resolve tags, check, plan, render; each step reads the value of the last.
 
-Only the resolution of tags asks anyone, and the caller does it: `Parsed.tags` says what for, `resolved` takes
-the answers.
+Only the resolution of tags needs I/O, and the caller does it: `Parsed.tags` are the tags, `resolved` takes
+their values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ def parse(loaded: Sequence[LoadedDocument], *, strict: bool = False) -> Parsed:
     unifier = Unifier(findings, leaves)
     tree: Document = {}
     if documents.module is None:
-        pass  # a problem says so, and nothing is known of the others
+        pass  # reported as a problem; the others are unknown
     elif documents.is_resolved:
         for name in ("config", "requires"):
             tree[name] = unifier.opened(spec.get(name) or {}, top.at(name), name)
@@ -184,7 +184,7 @@ def _resolved(field: Field, answers: Mapping[str, SecretBytes | Refusal], findin
 
 
 class Rendered(Struct, frozen=True):
-    """What a run has come to: manifests with their values, unless anything was wrong."""
+    """The result of a run: manifests with their values, unless there was an error."""
 
     items: tuple[Document, ...]
     checked: Checked

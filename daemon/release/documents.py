@@ -74,12 +74,12 @@ class Documents(Struct, frozen=True):
         return ""
 
     def values_at(self) -> Place:
-        """Where values stand, or would stand."""
+        """The place of the values, also if there are none."""
         given = self.release or self.module
         return Place(given if given is not None else NOWHERE, _VALUES)
 
     def platform_at(self, *steps: str) -> Place:
-        """Where a member of the platform's spec stands, or would stand."""
+        """The place of a member of the platform's spec, also if it is absent."""
         given = self.platform or self.release or self.module
         return Place(given if given is not None else NOWHERE, "spec").at(*steps)
 
@@ -138,7 +138,7 @@ def documents_by_kind(loaded: Sequence[LoadedDocument], findings: Findings) -> D
 
 
 def _overlong(document: Document) -> str | None:
-    """Where a key is too long to stand in the paths of all that is below it; None: nowhere."""
+    """The path of the first key that is too long; None: there is none."""
     pending: list[tuple[Json, Path]] = [(document, None)]
     while pending:
         value, path = pending.pop()

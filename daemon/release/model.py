@@ -1,4 +1,4 @@
-"""The words of the model: routing, fulfilment, field, and the trees that they stand in."""
+"""The types of the model: routing, fulfilment, field, and the trees that contain them."""
 
 from typing import Any, Final, Literal, TypeAlias
 
@@ -47,7 +47,7 @@ class Reference(Struct, frozen=True):
 
 
 class Tag(Struct, frozen=True):
-    """`@env(NAME)`, `@file(PATH)` or `@secret(...)`: what is to be asked for a value before all checks."""
+    """`@env(NAME)`, `@file(PATH)` or `@secret(...)`: replaced by its source's value before all checks."""
 
     kind: TagKind
     argument: str = ""
@@ -60,7 +60,7 @@ class Tag(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """What was written is no fulfilment, and a problem says so; or the source of a tag failed."""
+    """An invalid fulfilment, which is reported as a problem; or the source of a tag failed."""
 
 
 Fulfilment: TypeAlias = Text | Reference | Tag | Failed | None

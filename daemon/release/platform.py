@@ -1,4 +1,4 @@
-"""What an operator decides: where entries of secret managers are read, and how strict a release is."""
+"""The platform's policy: the store of references to secret managers, and how strict a release is."""
 
 from typing import Final, Literal, cast
 

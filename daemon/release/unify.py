@@ -100,7 +100,7 @@ class Unifier:
         return self.opened(value, place, label) if node.type in OPEN else value
 
     def opened(self, value: Json, place: Place, label: str) -> Tree:
-        """A value without a schema: what has the shape of a sensitive field in it is one."""
+        """A value without a schema: each mapping in it with the shape of a sensitive field is one."""
         if is_object(value):
             if is_sensitive(value):
                 return self.whole(value, place, label)
