@@ -1,4 +1,4 @@
-"""What the connections of all clients share: which servers may be reached, sockets, memory."""
+"""Shared by the connections of all clients: the servers that may be reached, sockets, memory."""
 
 import asyncio
 import math
@@ -80,8 +80,8 @@ class Egress:
 
 
 MOST_KEPT: Final = 512
-"""Connections that are open when none is kept idle any more: with its pool one takes 15 kB. A store that is
-not read for 15 seconds has none anyway."""
+"""Open connections above which no idle one is kept: with its pool one takes 15 kB. A store that is not read
+for 15 seconds has none anyway."""
 
 SCARCE: Final = 128
 """Connections below which a client of an SDK keeps no idle ones: its pool has no way to close them."""
@@ -118,7 +118,7 @@ class ConnectionBudget:
 
     @property
     def scarce(self) -> bool:
-        """Whether there are never many."""
+        """Whether the limit itself is low."""
         return self._connections < SCARCE
 
     def turn(self, store: str) -> AbstractAsyncContextManager[None]:

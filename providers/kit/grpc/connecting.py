@@ -26,7 +26,7 @@ _LONGEST: Final = 16 * 1024
 
 
 class Server(NamedTuple):
-    """Whom calls are made to."""
+    """The host and port of a server."""
 
     host: str
     port: int

@@ -17,7 +17,7 @@ from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.bodies import BUFFER, LARGEST, read_body
 from syncret.providers.kit.http.streams import Stream
 from syncret.providers.kit.http.targets import Target, target_of
-from syncret.providers.kit.http.tls import GOODBYE_HANGS, SYSTEM, Tls
+from syncret.providers.kit.http.tls import SYSTEM, WAITS_FOR_CLOSE_NOTIFY, Tls
 from syncret.providers.network import Network
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
@@ -38,7 +38,7 @@ _OF_CONNECTION: Final = {
     *("connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-authenticate"),
     *("proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
 }
-"""Headers that say where a request ends, or to whom it goes: two servers could read them differently."""
+"""Headers that set the end or the target of a request: two servers could interpret them differently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +216,7 @@ class Http:
             limit=self._connections,
             resolver=None if network is None else EgressResolver(network),
             socket_factory=None if self._network is None else self._network.connections.open_socket,
-            enable_cleanup_closed=GOODBYE_HANGS,
+            enable_cleanup_closed=WAITS_FOR_CLOSE_NOTIFY,
         )
         return aiohttp.ClientSession(
             connector=connector,
@@ -363,5 +363,5 @@ def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
 
 
 def user_agent() -> str:
-    """Who we are to servers."""
+    """The User-Agent header."""
     return f"syncret/{version()}"

@@ -20,7 +20,7 @@ _PACKAGES: Final = (_HVAC, f"{_HVAC}.api", f"{_HVAC}.api.auth_methods", f"{_HVAC
 
 @contextmanager
 def _as_folders() -> Generator[None]:
-    """While this lasts, these packages are folders of modules: what they would import is not imported.
+    """Within this block hvac's packages are bare namespaces: their `__init__` modules are not run.
 
     The modules are removed from `sys.modules` afterwards: a later import of hvac gets the whole package.
     """

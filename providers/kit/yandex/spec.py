@@ -100,7 +100,7 @@ def home_of(spec: YandexSpec) -> str:
 
 
 def receivers(name: str, spec: YandexSpec) -> Iterator[Receiver]:
-    """Who names the services gets the token of the machine, unless the store has a key."""
+    """The server that lists the services: it gets the token of the machine, unless the store has a key."""
     ref = spec.auth.authorized_key_secret_ref
     if ref is None or not ref.name:
         sends = "a token of the machine's service account in Yandex Cloud"
