@@ -240,7 +240,7 @@ def _renamed(item: PushItem, name: str) -> PushItem:
 
 
 def _merged(old: bytes, item: PushItem, work: Work) -> bytes:
-    """The object with all keys of the Secret in it. Raises Malformed if what is there is no object."""
+    """The object with all keys of the Secret in it. Raises Malformed if the stored value is no object."""
     data = item.source.get("data")
     fresh: dict[str, Json] = (
         {name: as_text(b64decode(text), "push it in base64") for name, text in data.items()}

@@ -115,7 +115,7 @@ class AzureReader:
         return picked({"value": entries}, api.names)
 
     async def _client(self, identity: CallIdentity) -> _Client:
-        """That of the identity; another one if its Secret has changed. Raises SyncError."""
+        """The client of the identity; a new one if its Secret has changed. Raises SyncError."""
         key = "" if identity.secret is None else str(identity.secret)
         kept = self._clients.get(key)
         if key and kept is not None and kept.version == identity.version:
@@ -164,7 +164,7 @@ class AzureReader:
 
 
 def _right(type_: str, action: str) -> str:
-    """What a role must have: of a rule's keys without the name of the rule."""
+    """The permission that a role needs; for keys of a rule without the rule's name."""
     *rules, name = action.split("/")
     return "/".join([type_, *rules[:1], name, "action"])
 

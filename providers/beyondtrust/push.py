@@ -12,7 +12,7 @@ _OF_USERS_AND_GROUPS = "3.1"
 
 
 class PushOptions(msgspec.Struct, forbid_unknown_fields=True):
-    """What may be written; as in the operator without an envelope, and with underscores."""
+    """The metadata of a PushSecret; as in the operator without an envelope, and with underscores."""
 
     secret_type: Literal["CREDENTIAL", "TEXT", "credential", "text"] = "CREDENTIAL"
     username: str = ""

@@ -1,4 +1,4 @@
-"""What one application sees of Keeper's vault: the endpoints, and the records and folders they answer with.
+"""The part of Keeper's vault that one application can read: its endpoints, records and folders.
 
 https://docs.keeper.io/en/keeperpam/secrets-manager/developer-sdk-library
 """
@@ -87,7 +87,7 @@ class Damaged(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a new record goes."""
+    """The folder of a new record."""
 
     shared: str
     """The shared folder."""
@@ -113,7 +113,7 @@ class Vault:
         return await self._calls.read(READ, payload, self._records, what=what)
 
     async def content(self, file: File, uid: str) -> bytes:
-        """What is in a file. Raises SyncError."""
+        """The content of a file. Raises SyncError."""
         doing = f"reading file {file.title} of record {uid}"
         content = cipher.opened(await self._calls.download(file.url, doing=doing), file.key)
         if content is None:
@@ -161,7 +161,7 @@ class Vault:
 
     # -- what is answered
     def _records(self, answer: bytes, work: Work) -> dict[str, Record | Damaged]:
-        """Of a record that is shared twice, the first one counts."""
+        """The records by uid; of one that is shared twice, the first counts."""
         found: dict[str, Record | Damaged] = {}
         for given, key in self._with_keys(_decoded(answer, work), work):
             if given.record_uid not in found:

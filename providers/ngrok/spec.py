@@ -49,7 +49,7 @@ class NgrokSpec(Model):
     """
 
     auth: NgrokAuth
-    """Who the store is to ngrok."""
+    """How the store authenticates to ngrok."""
     vault: NgrokVault
     """Where secrets are written to."""
     api_url: str = "https://api.ngrok.com"

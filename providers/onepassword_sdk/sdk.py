@@ -21,7 +21,7 @@ _SERVER: Final = "is there a proxy between here and 1Password?"
 
 
 class Gone(Malformed):
-    """What is called for does not exist, or not any more."""
+    """The item, field or environment does not exist, or not any more."""
 
 
 _MEANINGS: Final[tuple[tuple[str, type[SyncError], str, str], ...]] = (
@@ -44,7 +44,7 @@ _MEANINGS: Final[tuple[tuple[str, type[SyncError], str, str], ...]] = (
     ("deserializing HTTP responses", Malformed, "the answer is not 1Password's", _SERVER),
     ("not in a valid format", Malformed, "the ID is none of 1Password's", "check the key"),
 )
-"""What texts of the SDK mean, by a part of them. The first one counts."""
+"""The meaning of the SDK's error texts, by a part of them. The first match counts."""
 
 
 def require_library() -> None:
@@ -68,7 +68,7 @@ def release(client: "Client") -> None:
 
 
 async def asked(call: Awaitable[T], doing: str) -> T:
-    """What the SDK returns. Raises SyncError for whatever it raises."""
+    """The result of a call of the SDK. Raises SyncError for all its exceptions."""
     from onepassword import RateLimitExceededException  # see above
 
     try:

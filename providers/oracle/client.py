@@ -36,7 +36,7 @@ _GONE: Final = frozenset({"DELETED", "DELETING", "PENDING_DELETION", "SCHEDULING
 
 
 class Endpoints:
-    """Those of the service that manages secrets, which has a host of its own."""
+    """The endpoints of the service that manages secrets, which has a host of its own."""
 
     def __init__(self, url: str) -> None:
         secrets = f"{literal(url)}/20180608/secrets"

@@ -1,4 +1,4 @@
-"""Who signs: a user, the machine that the daemon runs on, or a workload of its cluster.
+"""Principals that sign: a user, the machine that the daemon runs on, or a workload of its cluster.
 
 The last two get a token for a key that is made for the session; the machine proves itself by its certificate.
 """
@@ -131,7 +131,7 @@ def _pem(certificate: "x509.Certificate") -> str:
 
 
 def _inner(pem: str) -> str:
-    """What stands between the lines that begin and end a document."""
+    """The text between the lines that begin and end a PEM document."""
     return "".join(line for line in pem.splitlines() if not line.startswith("-----"))
 
 

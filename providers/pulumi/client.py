@@ -50,7 +50,7 @@ class _Opened(msgspec.Struct):
 
 
 class _Environment(msgspec.Struct, rename="camel"):
-    """What is empty is left out, but for the context in which all was evaluated."""
+    """An environment. Empty members are absent, except the context of the evaluation."""
 
     properties: dict[str, Json] | None = None
     exprs: Json = None

@@ -20,7 +20,7 @@ _HINT: Final = "check username, password and domain; a user of the platform logs
 
 
 class Account(NamedTuple):
-    """Who the store is; on a platform the ID and secret of a client."""
+    """The account of the store; on a platform the ID and secret of a client."""
 
     user: str
     password: str

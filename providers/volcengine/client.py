@@ -40,7 +40,7 @@ _WINDOW: Final = 7
 
 
 class Refused(Malformed):
-    """A request that Volcengine refuses by a code which is none of its common ones."""
+    """A request that Volcengine refuses with a code other than the common ones."""
 
 
 class _Value(msgspec.Struct):

@@ -67,7 +67,7 @@ class YandexSpec(Model):
     """Address, authentication, and the meaning of remote keys."""
 
     auth: YandexAuth
-    """Who the store is to Yandex Cloud."""
+    """How the store authenticates to Yandex Cloud."""
     api_endpoint: str = ""
     """Host and port that know the addresses of all services; absent: api.cloud.yandex.net:443.
     Example: api.yandexcloud.kz:443"""
