@@ -27,7 +27,7 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
         yield Figure(f"daemon with {FEW} objects, RSS", f"<= {FEW_MB:g} MB", f"{rss:.0f} MB", rss <= FEW_MB)
     many = 200 if smoke else MANY
     with estate(many, folder) as host:
-        time.sleep(2.5)  # manifests younger than that are read again: their times do not yet tell a change
+        time.sleep(2.5)  # younger manifests are read again: their times do not prove that they are unchanged
         with daemon(host, "fsync=false") as running:
             time.sleep(0.2 if smoke else 5.0)
             rss = running.rss()

@@ -32,10 +32,10 @@ CLIENTS: Final = 50
 RATE: Final = 5.0
 RETRY_AFTER: Final = 3.0
 STORM_BEGINS: Final = 8
-"""With which call."""
+"""The number of the call with which it begins."""
 TOLERANCE: Final = 0.01
-"""Seconds by which two clocks that look one after the other may differ."""
-PATIENCE: Final = 120.0
+"""Seconds by which the clocks of server and client may differ."""
+LONGEST_WAIT: Final = 120.0
 WEIGHT: Final = 0.4
 MEGABYTE: Final = 1e6
 
@@ -149,14 +149,14 @@ def _resident() -> float:
 class Storm:
     """A manager that grants five calls a second; after some calls it grants none for three seconds.
 
-    Whoever calls meanwhile is told 429 and when to come back (Retry-After).
+    Calls in those seconds are answered with 429 and Retry-After.
     """
 
     def __init__(self) -> None:
         self.calls = 0
         self.refused = 0
         self.early = 0
-        """Calls that came before the moment they had been told."""
+        """Calls that came before the time that Retry-After gave."""
         self._tokens, self._last = RATE, time.monotonic()
         self._closed = 0.0
 
@@ -186,7 +186,7 @@ async def _storm(moto: str, keys: int) -> list[Figure]:
         settings = Settings(requests_per_second=RATE, burst=int(RATE))
         begin = time.monotonic()
         async with bench(manifests=_manifests(gate, "SecretsManager", keys, keys), settings=settings) as one:
-            while _synced(one) < keys and time.monotonic() - begin < PATIENCE:  # noqa: ASYNC110  # nothing tells
+            while _synced(one) < keys and time.monotonic() - begin < LONGEST_WAIT:  # noqa: ASYNC110  # no event
                 await asyncio.sleep(0.1)
             synced, seconds = _synced(one), time.monotonic() - begin
     return [

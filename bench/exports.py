@@ -190,12 +190,12 @@ async def _calls(count: int) -> list[Figure]:
         registry, apis = Registry(), _Apis()
         resources = [_resource(number, ("dynamicSecrets", value)) for number in range(count)]
         async with _running(await _cluster(resources, registry), apis, registry):
-            told = f"{apis.calls}"
+            figure = f"{apis.calls}"
         found.append(
             Figure(
                 f"secret calls for {count} resources that use {name}",
                 str(each * count),
-                told,
+                figure,
                 met=apis.calls == each * count,
             )
         )
@@ -268,7 +268,7 @@ print(worst)
 
 @contextmanager
 def _bare_loop() -> Generator[Callable[[], float]]:
-    """The same of a process that does nothing else, told when it is called: what the machine makes of it."""
+    """The same in a process that does nothing else: how late the machine itself is. Calling it ends it."""
     with Popen([sys.executable, "-c", _BARE], stdin=PIPE, stdout=PIPE, text=True) as process:
         yield lambda: float(process.communicate("\n")[0])
 

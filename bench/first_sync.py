@@ -43,7 +43,7 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
 
 def _compare(host: Estate, objects: int, place: str, *, fsync: bool) -> Iterator[Figure]:
     loop = BareLoop(host.folder / "bare", fsync=fsync)
-    times = {"load": 0.0, "sync": 0.0, "tell": 0.0}
+    times = {"load": 0.0, "sync": 0.0, "report": 0.0}
     with worker("first_sync", folder=str(host.folder), fsync=fsync) as process:
         phase = "load"
         while phase:
@@ -143,7 +143,7 @@ def _work(folder: str, *, fsync: bool) -> None:
     said: set[str] = set()
 
     def progress(done: int, total: int) -> None:
-        phase = "tell" if done == total else "sync"
+        phase = "report" if done == total else "sync"
         if phase not in said:
             said.add(phase)
             print(json.dumps({"phase": phase}), flush=True)

@@ -12,7 +12,7 @@ from tests.faults.measureless import LIMIT, READS, STORES, weighed
 
 CHANGES: Final = 10_000
 RECONCILES: Final = 3
-PATIENCE: Final = 20.0
+LONGEST_WAIT: Final = 20.0
 METRIC: Final = "externalsecret_sync_calls_total"
 
 
@@ -37,7 +37,7 @@ def _changes(folder: Path, *, smoke: bool) -> Iterator[Figure]:
         before = running.count(METRIC)
         seconds = _replace(host, changes)
         newest = host.outputs / "team-000" / "app-00000" / f"key-{changes - 1}"
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LONGEST_WAIT
         while not newest.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.2 if smoke else 3.0)

@@ -1,4 +1,4 @@
-"""Some stores hang: what the objects of the others feel of it."""
+"""Some stores hang: how much that delays the objects of the others."""
 
 import asyncio
 import gc

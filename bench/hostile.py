@@ -1,6 +1,6 @@
-"""Hostile manifests on a real daemon: what fifty honest objects of somebody else feel of each.
+"""Hostile manifests on a real daemon: how much each of them delays fifty ordinary objects of another author.
 
-`HOSTILE=REGEX` chooses some by name. Gaps are judged without the time in which the daemon waited for a
+`HOSTILE=REGEX` chooses some by name. Gaps are measured without the time in which the daemon waited for a
 processor. Each row is written to `build/hostile.json` and `build/hostile.md` as soon as it is there, and one
 that cannot be measured does not end the run. The last line says which rows are over a goal, and by how much.
 """

@@ -30,7 +30,7 @@ COMPOSITION: Final = (
     "syncret.daemon.homes.filesystem.opening",
     "syncret.config.settings",
 )
-"""What names begin with that are left out, beside those of modules that lie in the folder `daemon` itself."""
+"""Prefixes of names that are left out, beside those of modules directly in the folder `daemon`."""
 
 ASKED_OF_ALL: Final = frozenset({"FanOutKind.kind"})
 """Names of functions that every reconciler is asked: of which kind it is."""

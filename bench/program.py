@@ -39,7 +39,7 @@ client.auth.token.revoke_self()
 os.environ["PASSWORD"] = value
 os.execvp("true", ["true"])
 """
-"""What somebody would write instead, with Vault's own client for Python."""
+"""A script that does the same with Vault's own client for Python."""
 
 DELIVERY: Final = """\
 ---

@@ -1,6 +1,6 @@
 """A restart with a hundred thousand objects, none of them due: the longest stall of the loop, and the memory.
 
-The home is the simulated cluster, filled as a journal fills it. A heartbeat of a millisecond looks for the
+The home is the simulated cluster, filled as a journal fills it. A heartbeat of a millisecond measures the
 longest time in which the loop could serve nothing else: while the list is taken in, while all objects are
 looked at once, and again after a change of the store on which all of them depend. That is processor time of
 the loop's thread, because the machine may be busy with other things.
@@ -46,7 +46,7 @@ KEYS: Final = (KEY.format(0), KEY.format(1))
 
 
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
-    """In processes of their own, because memory is told by their size."""
+    """In processes of their own, because memory is measured as the size of a process."""
     del folder
     objects = 1000 if smoke else OBJECTS
     for secrets, what in ((False, "ExternalSecrets"), (True, "ExternalSecrets and their Secrets")):

@@ -20,7 +20,7 @@ LATE_MS, MB = 5.0, 20.0
 
 
 def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
-    """In a process of its own, because memory is told by its size."""
+    """In a process of its own, because memory is measured as the size of a process."""
     del folder
     timers, window = (1000, 0.2) if smoke else (TIMERS, WINDOW)
     with worker("timers", timers=timers, window=window) as process:

@@ -46,7 +46,7 @@ PACED: Final = """\
     syncret.dev/burst: "100000"
 """
 OTHERS: Final = {"token/lookup-self", "token/revoke-self"}
-"""The probe of the store, and the good-bye: one each."""
+"""The probe of the store, and its logout: one each."""
 
 STORE: Final = """\
 apiVersion: v1

@@ -49,7 +49,7 @@ class AddressRule(NamedTuple):
 
 
 def address_rule(text: str) -> AddressRule:
-    """What an entry stands for. Raises ValueError for one that is none of a network, a host and a group."""
+    """The rule of an entry. Raises ValueError if it is neither a network nor a host nor a group."""
     entry = text.strip().lower()
     if entry in _GROUPS:
         return AddressRule(entry, tuple(ip_network(network) for network in _GROUPS[entry]))

@@ -19,7 +19,7 @@ class Scope(Struct, frozen=True):
 OTHER_NAMESPACE: Final = (
     "namespace should either be empty or match the namespace of the SecretStore for a namespaced SecretStore"
 )
-"""The message about a reference that leads out of the scope."""
+"""The message about a reference to another namespace than that of the store."""
 
 M = TypeVar("M", bound=Model)
 
@@ -27,7 +27,7 @@ M = TypeVar("M", bound=Model)
 class SpecText(NamedTuple):
     """A text of a spec that is read only when it is used; `path` is relative to the spec.
 
-    `names` are all that a template may begin a field with. A JSONPath may be written as a template, too.
+    `names` are the fields that a template may use. A JSONPath may be written as a template, too.
     """
 
     path: str
@@ -52,9 +52,9 @@ class SpecType(Struct, Generic[M], frozen=True):
 
 
 class BrokenEntry(Exception):
-    """A name of the catalog cannot be used: what stands behind it fails to load, or two offer it.
+    """A name of the catalog cannot be used: its module fails to load, or two distributions offer it.
 
-    The message names the name, the cause and the distribution; `hint` is the remedy.
+    The message has the name, the cause and the distribution; `hint` is the remedy.
     """
 
     def __init__(self, message: str, *, hint: str) -> None:

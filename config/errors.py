@@ -30,9 +30,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text_line: int = 0
     """The line within the text of the field, a template for example; 0: the field itself."""
     runtime: bool = False
-    """A warning of what is admitted, and fails when it is used."""
+    """A warning of something that is admitted, but fails when it is used."""
     upstream: bool = False
-    """A warning that a cluster would give, and that asks for no change: only reports for programs have it."""
+    """A warning that a cluster would give, and that needs no change: only in reports for programs."""
 
     @property
     def fatal(self) -> bool:

@@ -128,8 +128,8 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
     """Notes for people and programs; a change of one refreshes an ExternalSecret or PushSecret.
     Example: {syncret.dev/burst: '20'}"""
     finalizers: tuple[str, ...] = ()
-    """Names of controllers that must clean up before the object may go; one that nobody removes holds it for
-    ever.
+    """Names of controllers that must clean up before the object is deleted; it stays until the last name is
+    removed.
     Example: [secretstore.externalsecrets.io/finalizer]"""
     owner_references: tuple[OwnerReference, ...] = ()
     """The objects that this one belongs to: it is deleted with the last of them."""

@@ -1,4 +1,4 @@
-"""Finds the settings among the variables of the environment; what looks like one and is none is a mistake.
+"""Finds the settings among the variables of the environment; an unknown one with our prefix is a mistake.
 
 Kubernetes sets variables with the same prefix in every pod beside a Service whose name begins with `syncret`.
 """

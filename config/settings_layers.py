@@ -220,9 +220,9 @@ _TYPES: Final = {
     "array": "a list",
     "object": "a mapping",
 }
-"""What a reader calls a type."""
+"""The names of types in messages."""
 _LONGEST: Final = 100
-"""Characters of a pattern that a person may be shown."""
+"""The longest pattern, in characters, that is shown in a message."""
 
 _LIMITS: Final = (
     (" of length >= 1", " that is not empty"),
@@ -241,7 +241,7 @@ def _invalid(given: LayerValue, setting: Setting, error: str) -> Problem:
 
 
 def _in_words(message: str) -> str:
-    """What msgspec says of a value, in the words of who writes settings."""
+    """A message of msgspec about a value, in the terms of settings."""
     expected = _EXPECTED.fullmatch(message)
     if expected is None:
         return _lowered(message)
@@ -339,7 +339,7 @@ def _of_sidecars(settings: Settings, origins: Mapping[str, LayerValue]) -> Itera
 def _problem(
     given: LayerValue, message: str, hint: str = "", path: str = "", *, named: bool = True
 ) -> Problem:
-    """A problem of a value, or of what is at a path in it."""
+    """A problem of a value, or of the value at a path in it."""
     line = given.line_of(given.name + path) if given.line_of else 0
     where = f"{given.origin}:{line}" if line else given.origin
     if not named or (given.origin.endswith(given.name) and not path):  # as in `--listen`

@@ -143,7 +143,7 @@ def _syntax(hint: TypeForm) -> str:
 
 
 _MARKS: Final = "{}[]"
-"""What begins a text that YAML would not read as one."""
+"""First characters of a text that YAML would not read as one."""
 
 
 def _written(hint: TypeForm, default: Json) -> str:

@@ -47,7 +47,7 @@ from syncret.daemon.trusted_ca import trusted_ca
 from syncret.providers.contract import Generator
 from syncret.providers.registry import Registry
 
-if TYPE_CHECKING:  # a daemon without resources that export needs none of them, nor one without a cache
+if TYPE_CHECKING:  # imported late: few daemons have exports or a cache
     from syncret.daemon.cache.cache import OfflineCache
     from syncret.daemon.engine.exports.opening import Exports
     from syncret.providers.secret_apis import SecretApis
@@ -62,7 +62,7 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
 
 
 class EngineOverrides(Struct, frozen=True, kw_only=True):
-    """What the caller replaces or is told: observers, events, applied actions, fault injection, providers."""
+    """The caller's hooks: an observer, events, applied actions, fault injection, other providers."""
 
     observer: Observer | None = None
     events: EventRecorder = field(default_factory=NullEventRecorder)
@@ -73,11 +73,11 @@ class EngineOverrides(Struct, frozen=True, kw_only=True):
     faults: Faults | None = None
     substitute: Substitute | None = None
     secret_apis: "Callable[[str], SecretApis | None] | None" = None
-    """Gives the secret APIs of an API group, in the place of those that are known."""
+    """Returns the secret APIs of an API group, in place of the built-in ones."""
     generator: Callable[[Generator[Any]], Generator[Any]] | None = None
-    """Gives the generator to use in the place of the one that was named."""
+    """Returns the generator to use in place of the named one."""
     deliveries: Callable[[ReconcilerContext], Reconciler] | None = None
-    """Makes what carries out Deliveries once there is one; None: this is no host."""
+    """Makes the reconciler of Deliveries once there is one; None: this is no host."""
     cache: "OfflineCache | None" = None
 
 

@@ -13,11 +13,11 @@ class Descriptors(Struct, frozen=True, kw_only=True):
     """How many each part may have open."""
 
     server_connections: int
-    """Of each HTTP server."""
+    """Connections of each HTTP server."""
     writes: int
     """Files and folders that are being written."""
     connections: int
-    """To secret managers, idle ones included."""
+    """Connections to secret managers, idle ones included."""
 
     @property
     def calls(self) -> int:

@@ -58,7 +58,7 @@ def dry_run_provider(on_write: OnWrite) -> Callable[[ObjectRef, Provider[Any]], 
 
 
 def without_identity(refusal: str) -> Callable[[Provider[Any]], Provider[Any]]:
-    """Returns a function that takes from a provider what only the daemon has: its identity and its files."""
+    """Returns a function that makes a provider refuse to use the daemon's identity and its files."""
 
     def refuse(*_: object) -> NoReturn:
         raise Denied(refusal, hint="only the daemon can tell: `syncret status --kubernetes` has its verdict")
@@ -79,11 +79,11 @@ def without_identity(refusal: str) -> Callable[[Provider[Any]], Provider[Any]]:
     return substitute
 
 
-def not_drawn(refusal: str) -> Callable[[Generator[Any]], Generator[Any]]:
-    """Returns a function that keeps a generator from creating anything anywhere else than here."""
+def without_generating(refusal: str) -> Callable[[Generator[Any]], Generator[Any]]:
+    """Returns a function that replaces a generator that calls other systems by one that raises Denied."""
 
     async def generate(_spec: Model, _context: OpenContext) -> NoReturn:
-        raise Denied(refusal, hint="what it makes is made when it is applied")
+        raise Denied(refusal, hint="it generates when the manifest is applied")
 
     def substitute(generator: Generator[Any]) -> Generator[Any]:
         return generator if generator.local else replace(generator, generate=generate)
@@ -104,6 +104,6 @@ def dry_run_generator(generator: Generator[Any]) -> Generator[Any]:
         return Generated(generated.values)
 
     async def no_cleanup(_spec: Model, _state: Document, _context: OpenContext) -> None:
-        """A record of an earlier sync stays in use."""
+        """Clean up nothing: the record of an earlier sync stays in use."""
 
     return replace(generator, generate=generate, cleanup=no_cleanup)

@@ -1,4 +1,4 @@
-"""A pass that goes on: the manifests are followed and values refreshed while a program runs with them."""
+"""A pass that continues: follows the manifests and refreshes values while a program runs with them."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # few have one
     from syncret.daemon.cache.cache import OfflineCache
 
 AT_MOST: Final = 30.0
-"""Seconds for which values that go on changing are waited for."""
+"""The longest wait, in seconds, for values that keep changing."""
 
 
 class FollowedPass:
@@ -39,7 +39,7 @@ class FollowedPass:
         running.engine.add_listener(self, (SECRET.group_kind,))
 
     def concerns(self, kind: GroupKind) -> bool:
-        """Secrets alone."""
+        """Whether events of the kind are wanted: only those of Secrets."""
         return kind == SECRET.group_kind
 
     def notice(self, event: WatchEvent, /) -> None:
@@ -48,14 +48,14 @@ class FollowedPass:
         self._changed.set()
 
     async def result(self) -> SyncResult:
-        """What there is once nothing is due any more."""
+        """Wait until nothing is due any more, and return the result."""
         await self._running.engine.wait_idle()
         result = SyncResult(problems=[*self._problems.current])
         await collect(self._home, self._running, result, include_all=True)
         return result
 
     def log_failures(self) -> None:
-        """From now on failures are logged: nobody asks for a result any more."""
+        """From now on log failures: there is no caller any more that asks for a result."""
         logs.configure("warning", self._settings.log_format, time=self._settings.log_time)
 
     async def changed(self, quiet: float) -> None:

@@ -43,7 +43,7 @@ class SyncResult:
     )
     """Writes to stores that a dry run did not make."""
     receivers: list[tuple[ObjectRef, Verdict]] = field(default_factory=list[tuple[ObjectRef, Verdict]])
-    """Where stores and generators have the daemon's own identity sent to, for a dry run."""
+    """The receivers to which stores and generators send the daemon's own identity, for a dry run."""
     problems: list[HomeProblem] = field(default_factory=list[HomeProblem])
     errors: dict[ObjectRef, LastError] = field(default_factory=dict[ObjectRef, LastError])
     """The error of each object that failed."""
@@ -64,7 +64,7 @@ class SyncResult:
 
     @property
     def made_elsewhere(self) -> list[str]:
-        """The generators that made what somebody has to renew or to remove, such as a lease."""
+        """The generators whose results must be renewed or removed later, such as a lease of Vault."""
         records = [each for each in (*self.outputs, *self.resources) if each["kind"] == GENERATOR_STATE.kind]
         made = [member(each, "spec", "resource") for each in records]
         return sorted({f"{each['kind']}/{member(each, 'metadata').get('name', '')}" for each in made})

@@ -60,8 +60,7 @@ async def _read(
             await cluster.apply(document)
         except HomeError as error:
             problems = error.problems if isinstance(error, Invalid) else ()
-            told = "; ".join(map(str, problems)) or str(error)
-            refused[_named(document)] = told
+            refused[_named(document)] = "; ".join(map(str, problems)) or str(error)
     failures: Mapping[ObjectRef, Unread]
     async with run_engine(cluster, registry=registry, settings=settings, clock=clock) as running:
         refs = [await _ask(cluster, each, number) for number, each in enumerate(wanted)]
@@ -69,7 +68,7 @@ async def _read(
         failures = {ref: _failure(ref, running.context.memory.failure(ref)) for ref in refs}
         found = [await _value(cluster, ref) for ref in refs]
     return [
-        value if value is not None else _told(each, refused, failures[ref])
+        value if value is not None else _unread(each, refused, failures[ref])
         for each, ref, value in zip(wanted, refs, found, strict=True)
     ]
 
@@ -78,7 +77,7 @@ def _named(document: Document) -> tuple[str, str]:
     return (str(document.get("kind")), str(member(document, "metadata").get("name")))
 
 
-def _told(wanted: Wanted, refused: Mapping[tuple[str, str], str], failure: Unread) -> Unread:
+def _unread(wanted: Wanted, refused: Mapping[tuple[str, str], str], failure: Unread) -> Unread:
     store = (str(wanted.store.get("kind")), str(wanted.store.get("name")))
     if store in refused:
         return Unread(f"{'/'.join(store)} is not valid: {refused[store]}", "see `syncret validate`")

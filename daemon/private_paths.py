@@ -61,7 +61,7 @@ def _make_private(fd: int, path: str) -> None:
     if mode & stat.S_IWOTH:
         raise NotPrivate(
             f"may be written to by everyone (mode {mode:04o})",
-            hint=f"if nobody has changed it, close it: chmod 600 {path}",
+            hint=f"check that its content is yours, and close it: chmod 600 {path}",
         )
     if mode & 0o077:
         try:

@@ -1,7 +1,7 @@
-"""Lets the event loop have Python's lock back soon while threads compute beside it.
+"""Returns the global interpreter lock to the event loop soon while other threads compute.
 
-A thread keeps the lock for five milliseconds while others want it, and the loop gives it away at each system
-call: a hundred calls would take half a second.
+A thread keeps the lock for five milliseconds while others wait for it, and the loop releases it at each
+system call: a hundred calls would take half a second.
 """
 
 import sys

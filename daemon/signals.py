@@ -42,7 +42,7 @@ class Signals:
         return self._stop_since is not None
 
     def stop(self) -> None:
-        """Stop as at a first signal to do so."""
+        """Stop, as the first SIGTERM does."""
         if self._stop_since is None:
             self._stop_since = self._loop.time()
             self._on_stop()

@@ -47,7 +47,7 @@ log = structlog.get_logger()
 
 
 class Progress(Protocol):
-    """Shows a person how far the first pass is, on a line that makes way for others."""
+    """Shows the progress of the first pass on a terminal, on a line that makes way for others."""
 
     def show(self, done: int, total: int) -> None: ...
 
@@ -57,7 +57,7 @@ class Progress(Protocol):
 class Supervisor:
     """Runs the daemon again after each reload. `announce` is called after the first pass of each run.
 
-    With `progress` that is what a person sees of the first pass, in place of a log line for each object.
+    With `progress`, the first pass is shown by it instead of a log line for each object.
     `passed_over` are flags without effect, with the reason: they are logged once. `offers` says what
     units may ask for in one run.
     """
@@ -262,7 +262,9 @@ async def _opened_cache(stack: AsyncExitStack, settings: Settings, clock: Clock)
 
 async def _stop_with(program: str, signals: Signals) -> None:
     if program:
-        from syncret.daemon.delivery.processes.sibling import ended  # few are the sidecar of one that ends
+        from syncret.daemon.delivery.processes.sibling import (
+            ended,  # imported late: few daemons end with a program
+        )
 
         await ended(program)
         log.info("the program has ended", program=program)
@@ -270,7 +272,7 @@ async def _stop_with(program: str, signals: Signals) -> None:
 
 
 def _observing(settings: Settings, cluster: ClusterStats | None) -> Callable[[], str]:
-    """Tells why nothing is to be written; empty: it is."""
+    """Returns a function that says why nothing is to be written; empty: writes are allowed."""
 
     def reason() -> str:
         if settings.observe:
@@ -300,7 +302,7 @@ def sources_of(running: RunningEngine, settings: Settings) -> Sources:
 
 
 class _Problems(ProblemLogger):
-    """Also tells `/status` of them."""
+    """Also shows them in `/status`."""
 
     def __init__(self, repeats: Repeats) -> None:
         super().__init__(repeats)

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from syncret.providers.errors import Malformed
 
 EVERY: Final = 30.0
-"""Seconds between two looks at the file."""
+"""Seconds between two checks of the file."""
 
 LARGEST: Final = 8 * 2**20
 
@@ -40,7 +40,7 @@ async def _follow(file: "TrustedFile") -> None:
 
 
 class TrustedFile:
-    """A file of authorities, read again when it is another one."""
+    """A file of authorities, read again when it was replaced."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -48,7 +48,7 @@ class TrustedFile:
         self._failure = ""
 
     def look(self) -> None:
-        """Trust what the file holds now. An absent or empty one is none; a damaged one is logged once."""
+        """Trust the authorities in the file. An absent or empty one has none; an invalid one is logged."""
         from syncret.providers.kit.http.tls import trust_also  # few have such a file
 
         try:

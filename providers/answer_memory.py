@@ -1,18 +1,18 @@
 """The memory that answers of secret managers take: one limit for all stores of the process.
 
-A response is weighed while it is read, and counts until its callers have taken their values; large values
-count until their run ends. Where there is no room, kept answers are dropped; then readers wait. A small
-response never waits.
+A response is counted while it is read, until its callers have taken their values; large values count until
+their run ends. If there is no room, cached answers are dropped first; then readers wait. A small response
+never waits.
 
-While readers of a store wait, its further requests wait, too, before they are sent: each connection receives
-something ahead of its reader.
+While readers of a store wait, its further requests are not sent: each connection would receive data ahead of
+its reader.
 
-Nothing waits for ever. What holds memory goes on if it waits neither for memory, nor for what those that wait
-for memory may have: a turn, a token of the bucket, a call that others began. Then it ends by a time limit,
-and releases what it holds. Where nothing goes on, one reader does, beyond the limit, for which room is left:
-the one that holds most, with its run. If a slow server holds memory for a second, the largest response of the
-store that reads most is dropped, and read again later; or a store of which little is held goes on beyond the
-limit. Whatever else may happen: a reader gives up if none has gone on for ten seconds.
+There is no deadlock. A holder of memory makes progress unless it waits for memory itself, or for something
+that a waiter may hold: a turn, a token of the bucket, a call in progress. A holder with progress ends within
+a time limit, and releases its memory. If no holder makes progress, the reader that holds most, with its run,
+continues beyond the limit, for which a reserve is left. If a slow server holds memory for a second, the
+largest response of the store that reads most is dropped, and read again later; or a store that holds little
+continues beyond the limit. In any other case a reader fails once no reader has continued for ten seconds.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ LARGEST_PARSED: Final = 20 * 2**20
 """Bytes that one call's responses may take once they are parsed."""
 
 RESERVE: Final = 32 * 2**20
-"""Bytes of the limit that are left for one call beyond it, and for what parsing and the allocator waste."""
+"""Bytes of the limit that are reserved for one call beyond it, and for overhead of parser and allocator."""
 
 LARGEST_VALUES: Final = 4 * 2**20
 """Bytes of the values that one run may read; a Secret holds a quarter of it."""
@@ -41,19 +41,19 @@ SMALL_VALUES: Final = 8 * 1024
 """Bytes of the values of one run that are not counted."""
 
 _COPIES: Final = 4
-"""How often a run has each value at a time, about: as such, in documents, in a file."""
+"""Copies of each value that a run has at a time, about: as such, in documents, in a file."""
 
-PATIENCE: Final = 1.0
-"""Seconds in which no reader goes on before a response of another store is dropped, or the limit exceeded."""
+LONGEST_WAIT: Final = 1.0
+"""Seconds without a grant before a response of another store is dropped, or the limit is exceeded."""
 
 STUCK: Final = 10.0
-"""Seconds in which no reader goes on before one gives up."""
+"""Seconds without a grant before one reader fails."""
 
 BUFFERED: Final = 128 * 1024
 """Bytes that a connection receives ahead of its reader, about; counted for large responses."""
 
 _BEGUN: Final = 256 * 1024
-"""Bytes that a call holds, with its run, once it has more than begun."""
+"""Bytes from which a call, with its run, takes precedence by the memory that it holds."""
 
 
 class TooLarge(Malformed):
@@ -61,7 +61,7 @@ class TooLarge(Malformed):
 
 
 def dropped() -> Unavailable:
-    """The error for a response that gave way to those of other stores."""
+    """The error for a response that was dropped in favour of other stores."""
     return Unavailable(
         "the answer was dropped, since answers of other stores waited for memory",
         hint="it is read again; the setting answerMemory limits the answers of all stores",
@@ -69,7 +69,7 @@ def dropped() -> Unavailable:
 
 
 class RunAnswers:
-    """What one run holds of the memory."""
+    """The memory that one run holds."""
 
     __slots__ = ("_values", "read", "shares")
 
@@ -84,7 +84,7 @@ class RunAnswers:
         return sum(share.size for share in self.shares)
 
     def hold_values(self, memory: "AnswerMemory", owner: str) -> None:
-        """Count what was read; it is too late to wait. Raises TooLarge for more than an object can use."""
+        """Count values that were read, without waiting. Raises TooLarge for more than an object can use."""
         if self.read > LARGEST_VALUES:
             raise TooLarge(
                 f"the values that this object reads are larger than {LARGEST_VALUES} bytes together",
@@ -102,7 +102,7 @@ class RunAnswers:
 
 
 class Share:
-    """Bytes that a call holds, or that runs do: what a search found, or the values of one run.
+    """The memory that a call or several runs hold: the results of a search, or the values of one run.
 
     Args:
         owner: the store.
@@ -126,7 +126,7 @@ class Share:
         self.runs = runs
         self.size = 0
         self.waits = 0
-        """Tasks of the call that are held up."""
+        """The number of tasks of the call that wait."""
         self.timer: asyncio.Timeout | None = None
         """The time limit of the call, in which waiting for memory does not count."""
         self.ended = False
@@ -136,17 +136,17 @@ class Share:
 
     @property
     def rank(self) -> int:
-        """What the call holds, and the run that it is made for."""
+        """The bytes that the call holds, and the run that it is made for."""
         return self.size + max((asker.size for asker in self.askers), default=0)
 
     async def may_send(self) -> None:
-        """Wait with a request while others of its store wait: it holds what its connection receives then."""
+        """Wait before a request while readers of its store wait; then hold what its connection buffers."""
         if self._memory.is_waited_for(self.owner):
             await self.take(BUFFERED)
 
     @contextmanager
     def held_up(self) -> Generator[None, None, None]:
-        """Within this block the call waits for what others may have that wait for memory."""
+        """Within this block the call waits for something that a waiter for memory may hold."""
         self._memory.hold_up(self, 1)
         try:
             self._memory.grant()
@@ -155,7 +155,7 @@ class Share:
             self._memory.hold_up(self, -1)
 
     async def take(self, size: int) -> None:
-        """Hold more, as soon as there is room. Raises Unavailable if another store takes the place."""
+        """Hold more, as soon as there is room. Raises Unavailable if the response is dropped."""
         if self.size + size <= SMALL or self._memory.has_room(size):
             self.add(size)
         else:
@@ -167,7 +167,7 @@ class Share:
         self._memory.grant()
 
     def release(self) -> None:
-        """Hold nothing any more, for no run."""
+        """Release everything."""
         self.askers = []
         if self.size:
             self.add(-self.size)
@@ -187,12 +187,12 @@ class Share:
                 self.grow(-self.size)
             self._memory.grant()
 
-    def goes_on(self, held_up: Container[RunAnswers]) -> bool:
-        """Whether this will be released without more; the runs are those for which calls are held up."""
+    def makes_progress(self, held_up: Container[RunAnswers]) -> bool:
+        """Whether this makes progress, so that it will be released; `held_up` are runs whose calls wait."""
         return not self.waits and (self.runs is None or any(run not in held_up for run in self.runs))
 
     def grow(self, size: int) -> None:
-        """Count more, without a look at who waits."""
+        """Count more, without granting to waiters."""
         self.size += size
         self._memory.count(self, size)
 
@@ -234,10 +234,10 @@ def _keep_nothing(missing: int) -> None:
 
 
 class AnswerMemory:
-    """How much is held, and who waits for more.
+    """Counts the memory that is held, and the readers that wait for more.
 
     Args:
-        limit: bytes, about. One response may exceed what others leave of it.
+        limit: bytes, about. One response may exceed it.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -285,7 +285,7 @@ class AnswerMemory:
             self._held_up.pop(share, None)
 
     async def wait(self, share: Share, size: int) -> None:
-        """Wait for room; the share holds it then. Raises Unavailable if another store takes the place."""
+        """Wait for room, which the share then holds. Raises Unavailable if the response is dropped."""
         loop = asyncio.get_running_loop()
         begin, timer = loop.time(), share.timer
         deadline = None if timer is None else timer.when()
@@ -299,10 +299,10 @@ class AnswerMemory:
         try:
             self.grant()
             while not waiter.granted.done():
-                await asyncio.wait([waiter.granted], timeout=PATIENCE)
-                self.grant()  # a run that goes on no more is not announced
+                await asyncio.wait([waiter.granted], timeout=LONGEST_WAIT)
+                self.grant()  # the end of a run's progress is not signalled
                 if not waiter.granted.done():
-                    self._help(waiter, loop.time())
+                    self._relieve(waiter, loop.time())
         finally:
             if waiter in self._waiting:
                 self._end_wait(waiter)
@@ -314,19 +314,19 @@ class AnswerMemory:
             raise dropped()
 
     def grant(self) -> None:
-        """Let those go on for whom there is room; or one, if nothing else goes on."""
+        """Grant room to waiters while there is any; or to one, if no holder makes progress."""
         while self._waiting:
             waiter = self._first()
             missing = self.used + waiter.size - self._room
             if missing > 0:
                 self.drop_kept(missing)
                 missing = self.used + waiter.size - self._room
-            if missing > 0 and self._anything_goes_on():
+            if missing > 0 and self._any_makes_progress():
                 return
-            self._go_on(waiter)
+            self._grant_to(waiter)
 
     def _first(self) -> _Waiter:
-        """What holds most, as it is released soonest; or the oldest of a store of which least is held."""
+        """The waiter that holds most, as it ends soonest; or the oldest one of the store that holds least."""
         held = self._held_of_stores()
 
         def order(waiter: _Waiter) -> tuple[bool, int]:
@@ -336,19 +336,19 @@ class AnswerMemory:
         return max(self._waiting, key=order)
 
     def _held_of_stores(self) -> Counter[str]:
-        """What is held of each store, but for readers that wait: many must not wait longer than one."""
+        """Bytes by store, without those of waiting readers: many must not wait longer than one."""
         held: Counter[str] = Counter()
         for share in self._holders:
             if not share.waits:
                 held[share.owner] += share.size
         return held
 
-    def _anything_goes_on(self) -> bool:
-        """Whether something is held that will be released without more."""
+    def _any_makes_progress(self) -> bool:
+        """Whether a holder makes progress, so that memory will be released."""
         held_up = {run for share in self._held_up for run in share.askers}
-        return any(share.goes_on(held_up) for share in self._holders)
+        return any(share.makes_progress(held_up) for share in self._holders)
 
-    def _go_on(self, waiter: _Waiter) -> None:
+    def _grant_to(self, waiter: _Waiter) -> None:
         self._last_grant = asyncio.get_running_loop().time()
         self._end_wait(waiter)
         waiter.share.grow(waiter.size)
@@ -358,16 +358,16 @@ class AnswerMemory:
         self._waiting.remove(waiter)
         self.hold_up(waiter.share, -1)
 
-    def _help(self, waiter: _Waiter, now: float) -> None:
-        """What others hold is not released: they wait for a server, which may be slow on purpose."""
-        if now < self._last_grant + PATIENCE:
+    def _relieve(self, waiter: _Waiter, now: float) -> None:
+        """Drop a response or exceed the limit, as memory is not released: a server may be slow on purpose."""
+        if now < self._last_grant + LONGEST_WAIT:
             return
         beyond = self.used + waiter.size - self._room
         held = self._held_of_stores()[waiter.share.owner]
         if self._drop_for(waiter.share):
             self._last_grant = now
         elif max(beyond, held + waiter.size) <= LARGEST_PARSED:
-            self._go_on(waiter)
+            self._grant_to(waiter)
         elif now >= self._last_grant + STUCK:
             self._last_grant = now
             self.fail(waiter.share)

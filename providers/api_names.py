@@ -1,4 +1,4 @@
-"""What the metrics call a secret manager and the calls of its API: ESO's names, where it has them.
+"""Names of secret managers and of their API calls in the metrics: ESO's names, where it has them.
 
 They are the values of the labels `provider` and `call`, by which dashboards and alerts select.
 """
@@ -31,7 +31,7 @@ def _same_for_all(_kind: CallKind, _key: str) -> str | None:
 
 
 class ApiNames(Struct, frozen=True, kw_only=True):
-    """The names of one manager. What has none here keeps ours: the provider's name, and the operation."""
+    """The names of one manager. The default is ours: the provider's name, and the operation."""
 
     provider: str = ""
     calls: Mapping[CallKind, str] = {}
@@ -41,5 +41,5 @@ class ApiNames(Struct, frozen=True, kw_only=True):
 
 
 def our_names(_spec: object) -> ApiNames:
-    """The names of a manager that ESO does not count: those of its manifests and of our operations."""
+    """The names of a manager without metrics in ESO: those of its manifests and of our operations."""
     return ApiNames()

@@ -224,7 +224,7 @@ class LogIn(Protocol):
     """Logs in, unless the manager refused the last login only a moment ago."""
 
     async def __call__(self, login: Callable[[], Awaitable[T]], /) -> T:
-        """The result of the login, which one caller may try after each delay; the delays double.
+        """The result of the login. After a refusal one caller may try again after each delay; delays double.
 
         Raises what the login raises, or what the last one that was tried was refused with.
         """
@@ -232,7 +232,7 @@ class LogIn(Protocol):
 
 
 class Receiver(NamedTuple):
-    """A server that a spec would have an identity of the daemon itself sent to, or a proof of it."""
+    """A server to which a spec would send an identity of the daemon itself, or a proof of it."""
 
     provider: str
     """Its own servers are known; others are in the setting `ownIdentity.receivers.<provider>`."""
@@ -242,7 +242,7 @@ class Receiver(NamedTuple):
     path: str = ""
     """The field of the spec that decides on the server."""
     server_id: str = ""
-    """The server that the spec would have the proof made for, if it can name one."""
+    """The server for which the spec wants the proof, if it can name one."""
     exports_of: str | None = None
     """The namespace of the resource whose exports it is for; None: it is for a store or generator."""
 
@@ -290,7 +290,7 @@ class OpenContext(Struct, frozen=True, kw_only=True):
     """The wall clock, in seconds since the epoch."""
     render: Render
     compute: Compute
-    """Out of the budget of the sync that the call is made for; what opens a client has one of its own."""
+    """Uses the work budget of the sync that the call is made for; opening a client has its own."""
     read_file: ReadFile
     network: Network
     ambient: Ambient
@@ -344,11 +344,11 @@ class Provider(Struct, Generic[M], frozen=True):
     by_namespace: Callable[[M], bool] = not_by_namespace
     """Whether requests depend on the namespace they are made for: then each namespace has its own client."""
     receivers: Callable[[M], Iterable[Receiver]] = no_receivers
-    """Where an identity of the daemon itself would go. Pure; `open` asks `ambient` for all of them."""
+    """The receivers of an identity of the daemon itself. Pure; `open` asks `ambient` for all of them."""
     published_rate: Callable[[M], float | None] = no_published_rate
     """Calls per second that the vendor allows, if the server of the spec is one with a published limit."""
     api_names: Callable[[M], ApiNames] = our_names
-    """What the metrics call the manager and its calls."""
+    """The names of the manager and its calls in the metrics."""
 
     @property
     def name(self) -> str:

@@ -76,13 +76,13 @@ class Malformed(SyncError):
 
 
 class OverBudget(SyncError):
-    """The object asks for more work than it may. No Malformed: nothing is wrong with what was read."""
+    """The object asks for more work than it may. Not a Malformed: the values that were read are valid."""
 
 
 class Unavailable(SyncError):
     """The manager could not be reached, or failed; another try may succeed.
 
-    `problem` names the server and what is wrong with it, and nothing of the request: everybody who uses the
+    `problem` names the server and what is wrong with it, and nothing of the request: all users of the
     store may read it. Empty if the server is not at fault, or not known.
     """
 
@@ -91,7 +91,7 @@ class Unavailable(SyncError):
         self.problem = problem
 
     def of_server(self) -> Self:
-        """The error without the request that met it, if no server answered: then it is alike for all."""
+        """The error without its request, if no server answered: then it is equal for all requests."""
         if not self.problem or not self.message.endswith(self.problem):
             return self
         copied = copy(self)
@@ -112,6 +112,6 @@ E = TypeVar("E", bound=BaseException)
 
 
 def bare(error: E) -> E:
-    """The error without the frames that it was raised in: they hold answers, for as long as it is kept."""
+    """The error without its traceback, whose frames would keep answers in memory as long as the error."""
     error.__traceback__ = error.__context__ = error.__cause__ = None
     return error

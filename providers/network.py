@@ -1,4 +1,4 @@
-"""What the connections of all clients share: which servers may be reached, sockets, memory."""
+"""Shared by the connections of all clients: the servers that may be reached, sockets, memory."""
 
 import asyncio
 import math
@@ -23,8 +23,8 @@ _RECEIVED: Final = 64 * 1024
 class Egress:
     """The servers that stores and generators may reach: all that `deny` does not name, and all of `allow`.
 
-    A host is judged before anything is sent, its addresses once they are resolved: a name that leads to a
-    denied address is not reached, whenever it was changed.
+    A host is checked before anything is sent, and its addresses each time they are resolved, so that a name
+    cannot be pointed at a denied address later.
     """
 
     def __init__(self, allow: Iterable[str] = (), deny: Iterable[str] = ()) -> None:
@@ -39,7 +39,7 @@ class Egress:
         return [address_rule(entry) for entry in self._entries[1]]
 
     def check_host(self, host: str) -> None:
-        """Judge a name, or an address that stands in place of one. Raises Denied."""
+        """Check a name, or an address that stands in place of one. Raises Denied."""
         address = address_of_host(host)
         if address is not None:
             self._check(host, self._denying(address))
@@ -80,11 +80,11 @@ class Egress:
 
 
 MOST_KEPT: Final = 512
-"""Connections that are open when none is kept idle any more: with its pool one takes 15 kB. A store that is
-not read for 15 seconds has none anyway."""
+"""Open connections above which no idle one is kept: with its pool one takes 15 kB. A store that is not read
+for 15 seconds has none anyway."""
 
 SCARCE: Final = 128
-"""Connections below which a client of an SDK, whose pool cannot be told to close them, keeps none."""
+"""Connections below which a client of an SDK keeps no idle ones: its pool has no way to close them."""
 
 
 class ConnectionBudget:
@@ -118,7 +118,7 @@ class ConnectionBudget:
 
     @property
     def scarce(self) -> bool:
-        """Whether there are never many."""
+        """Whether the limit itself is low."""
         return self._connections < SCARCE
 
     def turn(self, store: str) -> AbstractAsyncContextManager[None]:

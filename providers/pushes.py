@@ -1,4 +1,4 @@
-"""What is written: the values of a push, and the entries that are deleted or looked up for one."""
+"""Values of a push, and the entries that are deleted or looked up for one."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

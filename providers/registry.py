@@ -21,7 +21,7 @@ T = TypeVar("T", bound=Provider[Any] | Generator[Any])
 
 
 class Offer(NamedTuple):
-    """A name, the address of what it stands for, and the distribution that offers it; empty: this one."""
+    """A name, the address of its provider or generator, and the distribution; empty: this one."""
 
     name: str
     address: str
@@ -88,7 +88,7 @@ class _Table(Generic[T]):
         return self._loaded[name]
 
     def broken(self) -> Iterator[BrokenEntry]:
-        """What is wrong with anything that is offered. Imports everything."""
+        """The errors of all offers. Imports everything."""
         for name, offers in self.offers.items():
             if len(offers) > 1:
                 yield self._taken(offers)
@@ -120,7 +120,7 @@ class _Table(Generic[T]):
         module, _, attribute = offer.address.partition(":")
         try:
             found: object = getattr(import_module(module), attribute)
-        except Exception as error:  # a module of somebody else may fail in any way
+        except Exception as error:  # a module of another package may fail in any way
             cause = str(error) if isinstance(error, ImportError | AttributeError) else repr(error)
             raise self._unusable(offer, f" cannot be loaded from {offer}: {cause}") from error
         if not isinstance(found, self._kind):
@@ -132,7 +132,7 @@ class _Table(Generic[T]):
         return found
 
     def _check_model(self, offer: Offer, found: T) -> None:
-        """The models of this distribution are checked by its tests; others' must not fail in mid-work."""
+        """Check the models of other distributions, so that they do not fail later; tests check ours."""
         from syncret.config.schema.shape import UnsupportedType, shape_of
 
         try:

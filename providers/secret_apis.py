@@ -1,4 +1,4 @@
-"""The interface to the secret APIs of a vendor: what the exports of its resources may ask for.
+"""The interface to the secret APIs of a vendor, for the exports of its resources.
 
     hints -> calls -> names to values
 
@@ -25,7 +25,7 @@ class SecretCall(NamedTuple):
     api: str
     """What is called, for metrics and `explain`: `listKeys`."""
     names: frozenset[str]
-    """All that it may answer with, asked for or not."""
+    """The names of all values that it may return, requested or not."""
     request: tuple[str, ...]
     """What its vendor needs to make it, such as a path and a version; no secret."""
 
@@ -40,7 +40,7 @@ class SecretCalls(NamedTuple):
 
 
 class CredentialName(NamedTuple):
-    """A Secret in the resource's own namespace that says as whom its calls are made."""
+    """A Secret in the resource's own namespace with the identity of its calls."""
 
     name: str
     required: bool
@@ -48,14 +48,14 @@ class CredentialName(NamedTuple):
 
 
 class CallIdentity(Struct, frozen=True, kw_only=True):
-    """As whom a call is made. Clients are kept for one identity, until its Secret has another version."""
+    """The identity of a call. Clients are kept for one identity, until its Secret has another version."""
 
     resource: ObjectRef
-    """For whose exports it is."""
+    """The resource whose exports it is for."""
     secret: ObjectRef | None = None
     """The Secret with the credentials; None: there is none, only the daemon's own identity is left."""
     version: str = ""
-    """That of the Secret."""
+    """The resource version of the Secret."""
     data: SecretMap = field(default_factory=dict[str, SecretBytes])
     """The Secret's values."""
 
@@ -82,7 +82,7 @@ class SecretApisContext(Struct, frozen=True, kw_only=True):
     ambient: Callable[[ObjectRef], Ambient]
     """The door to the daemon's own identity, for a resource."""
     new_login: Callable[[], LogIn]
-    """What is known of one identity's logins: a refused one is not sent again for each of its resources."""
+    """Makes the `LogIn` of one identity: a refused login is not repeated for each of its resources."""
     timeout: float
     """Seconds that one request may take."""
 

@@ -1,4 +1,4 @@
-"""What the spec of a provider or generator is written with."""
+"""The building blocks for the spec of a provider or generator."""
 
 from syncret.config.catalog import Scope, SpecType
 from syncret.config.errors import Problem, Severity

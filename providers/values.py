@@ -1,4 +1,4 @@
-"""What is read: secret values, the keys and properties that they are asked for by, and searches."""
+"""Secret values, the keys and properties by which they are read, and searches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,8 +1,8 @@
-"""What one sync of one object may cost: steps of work, and bytes that it makes.
+"""The budget of one sync of one object: steps of work, and bytes that it makes.
 
-Everything whose cost a manifest or an answer decides takes a Work and pays before it does it: a loop for each
-turn, a text before it is put together. All that is done for one object pays from one Work, so that a hundred
-properties cost no more than one may. Work is counted, not timed: the limit is the same on every machine.
+Each function whose cost depends on a manifest or an answer takes a Work, and pays before it does anything: a
+loop for each turn, a text before it is made. Everything for one object pays from one Work, so that a hundred
+properties together cost no more than one may. Work is counted, not timed: the limit is equal on all machines.
 """
 
 from collections.abc import Callable
@@ -14,20 +14,20 @@ T = TypeVar("T")
 
 MEGABYTE: Final = 1_000_000
 STEPS_A_SECOND: Final = 3_500_000
-"""What a usual machine does: a step is about a quarter of a microsecond, the cheapest step of a template."""
+"""Steps on a usual machine: one takes about a quarter of a microsecond, the cheapest of a template."""
 
 BYTES_PER_STEP: Final = 64
 """How many bytes are filled in a step."""
 
 
 APART_COST: Final = 20_000
-"""Steps for a call that is made apart: it takes longer, and lets others run meanwhile."""
+"""Steps for a call in a worker process: it takes longer, but others run meanwhile."""
 
 
 class Work:
-    """What is left for one sync of one object; its limits are by default those of the settings.
+    """The budget that is left for one sync of one object; by default the limits of the settings.
 
-    A limit that was exceeded stays exceeded: whoever catches one OverBudget gets another.
+    A limit that was exceeded stays exceeded: each further step raises OverBudget again.
     """
 
     __slots__ = ("at_once", "memory", "steps")
@@ -64,7 +64,7 @@ class Work:
             raise _too_much_work()
 
     def begin_long(self) -> None:
-        """Say that something takes long, and in one piece: it is never done at once. Raises OverBudget."""
+        """Announce a long computation in one piece: it is never done on the event loop. Raises OverBudget."""
         if self.at_once:
             self.stop()
             raise _too_much_work()

@@ -49,7 +49,7 @@ WITHIN: Final = 1.3
 """Times the floor."""
 
 REQUESTS: Final = 1.05
-"""For each that is needed: some are made once."""
+"""Requests for each one that is needed: some are made once."""
 
 MEANWHILE, AT_REST = 0.5, 0.04
 CPU: Final = 8.0
@@ -93,7 +93,7 @@ class Restart(NamedTuple):
 
     seconds: float
     reads: float
-    """Of single objects."""
+    """Reads of single objects."""
     writes: float
     calls: float
     rss: float
@@ -111,9 +111,9 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
     firsts = [asyncio.run(_first(_place(folder, "first"), api, one, scale)) for one in CONTENDERS]
     yield from _of_firsts(firsts, bare, scale)
     refreshes = [asyncio.run(_refresh(_place(folder, "refresh"), api, one, scale)) for one in CONTENDERS]
-    told = "; ".join(f"{each:.2f}" for each in refreshes)
+    figure = "; ".join(f"{each:.2f}" for each in refreshes)
     yield Figure(
-        "- API requests for each refresh that finds nothing new", "1", told, refreshes[0] <= REQUESTS
+        "- API requests for each refresh that finds nothing new", "1", figure, refreshes[0] <= REQUESTS
     )
     yield from _of_restarts(folder, api, scale)
     ages = [asyncio.run(_hung(_place(folder, "hung"), api, one, scale)) for one in CONTENDERS]
@@ -226,10 +226,10 @@ async def _refresh(folder: Path, api: KubeApi, one: Contender, scale: Scale) -> 
             before = requests_of(api)
             await asyncio.sleep(scale.window)
             asked = requests_of(api) - before
-    told = sum(
+    statuses = sum(
         count for (_, sub, verb), count in asked.items() if sub == "status" and verb in {"PUT", "PATCH"}
     )
-    return sum(count for (_, _, verb), count in asked.items() if verb != "WATCH") / told
+    return sum(count for (_, _, verb), count in asked.items() if verb != "WATCH") / statuses
 
 
 async def _often(api: KubeApi, namespace: str, stores: Sequence[str], in_each: int) -> list[str]:
@@ -245,7 +245,7 @@ async def _often(api: KubeApi, namespace: str, stores: Sequence[str], in_each: i
 
 # ------------------------------------------------------------------------------------------------- restarts
 def _of_restarts(folder: Path, api: KubeApi, scale: Scale) -> Iterator[Figure]:
-    """Ours syncs them all; the operator finds its own work done, and is started again after that."""
+    """First ours syncs all objects, and the operator adds its finalizers; then each is started again."""
     namespace = api.namespace()
     give_stores(api, namespace, "vault")
     asyncio.run(fill(api, namespace, scale.many))
@@ -284,7 +284,7 @@ def _restart(folder: Path, api: KubeApi, one: Contender, namespace: str, objects
     before = requests_of(api)
     begin = time.perf_counter()
     with one.started(folder, api, namespace) as running:
-        running.wait_looked(objects)
+        running.wait_reconciled(objects)
         seconds = time.perf_counter() - begin
         calls = total(running.metrics(), CALLS, 'call="ReadSecretData"')
         asked = requests_of(api) - before

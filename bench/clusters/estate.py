@@ -1,4 +1,4 @@
-"""What a measured cluster holds, the floor that writes it undecided, and what the server has answered."""
+"""Fills a measured cluster, makes the same writes without a controller, and counts the server's answers."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ COUNTED: Final = re.compile(
 )
 RESOURCES: Final = frozenset({"secrets", "externalsecrets", "secretstores"})
 UNBOUND: Final = {"syncret.dev/requests-per-second": "100000", "syncret.dev/burst": "100000"}
-"""Annotations of a store that is asked as fast as it answers."""
+"""Annotations of a store without a limit of its rate."""
 
 
 def requests_of(api: KubeApi) -> Counter[tuple[str, str, str]]:
@@ -103,7 +103,7 @@ def give_stores(
 
 @cache
 def _deaf() -> str:
-    """The address of a server that never answers: connections wait, and nobody takes them."""
+    """The address of a server that never answers: connections wait, and are never accepted."""
     server = socket.create_server(("127.0.0.1", 0), backlog=4096)
     _DEAF.append(server)
     return f"http://127.0.0.1:{server.getsockname()[1]}"
@@ -121,7 +121,7 @@ async def fill(api: KubeApi, namespace: str, objects: int, *, first: int = 0) ->
 
 
 async def floor(api: KubeApi, objects: int) -> float:
-    """Seconds for the same writes without anybody who decides on them."""
+    """Seconds for the same writes without a controller."""
     namespace = api.namespace()
     await fill(api, namespace, objects)
     path = collection(namespace)

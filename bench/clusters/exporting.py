@@ -42,7 +42,7 @@ def measure(folder: Path, *, smoke: bool) -> Iterator[Figure]:
     folder = folder / "exporting"
     folder.mkdir()
     with ours(folder, api, namespace) as running:
-        running.wait_looked(resources)
+        running.wait_reconciled(resources)
         waits = asyncio.run(_changes(api, namespace, collection, resources, changes))
     slowest = p99(waits)
     yield Figure(
@@ -78,10 +78,10 @@ async def _changes(
 
         async def read() -> None:
             async for line in events.content:
-                told = json.loads(line)["object"].get("data", {}).get("id", "")
-                if not told:
+                change = json.loads(line)["object"].get("data", {}).get("id", "")
+                if not change:
                     continue
-                newest = int(told.removeprefix("/change/"))
+                newest = int(change.removeprefix("/change/"))
                 for number in [each for each in waiting if each <= newest]:
                     if number % resources == newest % resources:  # or it was overtaken by the next one
                         waiting.pop(number).set_result(time.perf_counter())

@@ -1,4 +1,4 @@
-"""Who is measured: we, and the operator as it is delivered and tuned, each as a process on one namespace."""
+"""The contenders: ours, and the operator as delivered and tuned, each as a process on one namespace."""
 
 import os
 import urllib.request
@@ -26,20 +26,20 @@ _LOOKED_FOR: Final = 600.0
 
 
 class Running(NamedTuple):
-    """One that works now."""
+    """A contender that runs."""
 
     pid: int
     metrics: Callable[[], str]
-    wait_looked: Callable[[int], None]
-    """Returns once so many objects were looked at, and none waits."""
+    wait_reconciled: Callable[[int], None]
+    """Returns once so many objects were reconciled, and none waits."""
 
 
 class Contender(NamedTuple):
-    """One that can be started on a namespace."""
+    """A process that can be started on a namespace."""
 
     name: str
     flags: tuple[str, ...] | None
-    """Of the operator; None: it is we."""
+    """Of the operator; None: ours."""
 
     @contextmanager
     def started(self, folder: Path, api: KubeApi, namespace: str) -> Generator[Running]:
@@ -60,15 +60,15 @@ class Contender(NamedTuple):
                 except OSError:  # it does not listen yet
                     return ""
 
-            def looked(objects: int) -> None:
+            def wait_reconciled(objects: int) -> None:
                 def is_done() -> bool:
-                    told = metrics()
-                    done = total(told, RECONCILED, 'controller="externalsecret"')
-                    return done >= objects and not total(told, WAITING, 'name="externalsecret"')
+                    samples = metrics()
+                    done = total(samples, RECONCILED, 'controller="externalsecret"')
+                    return done >= objects and not total(samples, WAITING, 'name="externalsecret"')
 
-                until(is_done, f"{objects} objects looked at", _LOOKED_FOR, every=0.1)
+                until(is_done, f"{objects} objects reconciled", _LOOKED_FOR, every=0.1)
 
-            yield Running(one.process.pid, metrics, looked)
+            yield Running(one.process.pid, metrics, wait_reconciled)
 
 
 @contextmanager

@@ -19,21 +19,21 @@ _LONGEST: Final = 1800.0
 
 
 class Follower:
-    """What one watch has told of each object, by its name."""
+    """When each object of a watch became ready and was refreshed, by its name."""
 
     def __init__(self) -> None:
         self.ready: dict[str, float] = {}
-        """When each said for the first time that it is synced."""
+        """When the status of each said for the first time that it is synced."""
         self.refreshed: dict[str, list[float]] = {}
-        """When each told of another time of its refresh."""
+        """When the refreshTime of each changed."""
         self._times: dict[str, str] = {}
         self._changed = asyncio.Event()
 
     def take(self, line: bytes) -> None:
         """One event of the watch."""
         now = time.perf_counter()
-        told: Document = json.loads(line)["object"]
-        name, status = told["metadata"]["name"], member(told, "status")
+        changed: Document = json.loads(line)["object"]
+        name, status = changed["metadata"]["name"], member(changed, "status")
         refreshed = str(status.get("refreshTime") or "")
         if refreshed and self._times.get(name) != refreshed:
             self._times[name] = refreshed
@@ -47,14 +47,14 @@ class Follower:
         self._changed.set()
 
     async def until(self, condition: Callable[[], bool], seconds: float = _LONGEST) -> None:
-        """Wait for what the watch tells. Raises TimeoutError."""
+        """Wait until events of the watch make the condition true. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while not condition():
                 self._changed.clear()
                 await self._changed.wait()
 
     def oldest(self, names: Iterable[str], begin: float, end: float) -> float:
-        """The longest that one of them was not refreshed, in that span."""
+        """The longest time that one of them was not refreshed, in that span."""
         ages = [end - begin]
         for name in names:
             times = [each for each in self.refreshed.get(name, ()) if begin < each < end]

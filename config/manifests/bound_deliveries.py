@@ -1,7 +1,7 @@
-"""Decides whether a Delivery may stand in a bound folder: by the paths it writes to and the units it names.
+"""Checks whether a Delivery is allowed in a bound folder, by the paths it writes to and the units it names.
 
-Whoever may write into such a folder has these from the operator, and nothing else of the host: no programs,
-no signals, no requests.
+The authors of such a folder get these paths and units from the operator, and nothing else of the host: they
+cannot run programs, send signals or make requests.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class _Step(NamedTuple):
 
 
 def document_outside_bounds(document: Document, folder: BoundFolder) -> Problem | None:
-    """As `delivery_outside_bounds`, of a document that nobody has admitted yet."""
+    """As `delivery_outside_bounds`, of a document before admission."""
     try:
         spec = msgspec.convert(document.get("spec"), DeliverySpec)
     except msgspec.ValidationError as error:
@@ -49,7 +49,7 @@ def _problems(spec: DeliverySpec, folder: BoundFolder) -> Iterator[Problem]:
         if not step.unit:
             yield Problem(
                 path=step.field,
-                message=f"{folder.path} may run and tell nothing but units",
+                message=f"{folder.path} may run and reload nothing but units",
                 hint="name a unit, or define it elsewhere",
             )
         elif step.unit not in folder.units:

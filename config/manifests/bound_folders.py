@@ -1,4 +1,4 @@
-"""Decides whether a document may stand in a folder of manifests that is bound to namespaces and kinds."""
+"""Checks whether a document is allowed in a folder of manifests that is bound to namespaces and kinds."""
 
 import os
 from collections.abc import Iterable

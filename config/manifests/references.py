@@ -27,7 +27,7 @@ _OTHER_STORE: Final = {
     SECRET_STORE.group_kind: CLUSTER_SECRET_STORE,
     CLUSTER_SECRET_STORE.group_kind: SECRET_STORE,
 }
-"""Authors mix them up: each has the name that an ExternalSecret may give."""
+"""The store kinds, each with the other one, as authors confuse them."""
 _SELECTOR: Final = frozenset({"name", "key", "namespace"})
 
 
@@ -179,7 +179,7 @@ def other_store(store: ObjectRef, namespace: str) -> ObjectRef:
 
 
 def found_elsewhere(target: ObjectRef, namesakes: Sequence[ObjectRef]) -> str:
-    """The hint if a store of that name is of the other kind, or such an object in another namespace."""
+    """The hint if a store of that name is of the other kind, or an object of it is in another namespace."""
     kind = _OTHER_STORE.get(target.group_kind)
     for ref in namesakes:
         if kind is not None and ref.group_kind == kind.group_kind:

@@ -1,4 +1,4 @@
-"""Resources of other operators that have exports: what of them says what to write, by expressions."""
+"""Resources of other operators that have exports: where their expressions are."""
 
 from typing import Final
 

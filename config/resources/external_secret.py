@@ -218,7 +218,7 @@ class ManifestRef(Model):
     api_version: Annotated[str, Meta(min_length=1)]
     """Group and version of that kind. Example: v1"""
     kind: Annotated[str, Meta(min_length=1)]
-    """That kind. Its objects are no Secrets: whoever may read them sees the values. Example: ConfigMap"""
+    """That kind. Its objects are no Secrets: all who may read them see the values. Example: ConfigMap"""
 
 
 class Target(Model):
@@ -332,7 +332,7 @@ class ExternalSecretStatus(Model):
     refresh_time: Nullable[Timestamp] = None
     """When the values were last read. Example: '2026-01-01T00:00:00Z'"""
     synced_resource_version: str = ""
-    """Generation and a hash of labels and annotations at the last sync: it tells whether the object changed
+    """Generation and a hash of labels and annotations at the last sync: shows whether the object changed
     since.
     Example: 1-6a7c1c5e"""
     conditions: tuple[ExternalSecretCondition, ...] = ()

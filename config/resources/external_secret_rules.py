@@ -19,7 +19,7 @@ from syncret.config.resources.external_secret import (
 from syncret.config.resources.templates import Template
 
 MOST_WINDOWS: Final = 200
-"""Windows of one object, each of which is looked through whenever it is due."""
+"""The most windows of one object: all are searched whenever it is due."""
 
 BOOTSTRAP_TOKEN: Final = "bootstrap.kubernetes.io/token"
 

@@ -294,13 +294,13 @@ KINDS: Final = (
     *(CLUSTER_EXTERNAL_SECRET, CLUSTER_PUSH_SECRET, CLUSTER_GENERATOR, GENERATOR_STATE),
     *(SECRET, CONFIG_MAP, NAMESPACE, SERVICE_ACCOUNT),
 )
-"""All kinds that a daemon looks after, except the generators, which are in the catalog."""
+"""All kinds that a daemon handles, except the generators, which are in the catalog."""
 
 OPERATOR_KINDS: Final = (EXTERNAL_SECRETS_CONFIG, EXTERNAL_SECRETS_MANAGER)
-"""The kinds of the operator: validated like the others, and nothing to a daemon."""
+"""The kinds of the operator: validated like the others, and ignored by a daemon."""
 
 HOST_KINDS: Final = (DELIVERY,)
-"""The kinds of hosts and sidecars: a daemon that writes to a cluster neither watches nor judges them."""
+"""The kinds of hosts and sidecars: a daemon that writes to a cluster neither watches nor validates them."""
 
 SHOWN: Final = tuple(kind for kind in KINDS if kind.metrics_prefix)
 """The kinds that `status`, `explain` and the metrics show."""
@@ -309,7 +309,7 @@ SHOWN_ON_HOST: Final = (*SHOWN, DELIVERY)
 """The kinds that `status`, `explain` and `refresh` of a running daemon know."""
 
 PARTS_OF_RELEASES: Final = frozenset({"Module", "Release", "Platform", "ResolvedRelease"})
-"""What `syncret release` reads, and a host where they stand in one file; they are no objects themselves."""
+"""The kinds that `syncret release` reads, and a host if they are in one file. None is stored as an object."""
 
 OUR_GROUPS: Final = frozenset(kind.group for kind in (*KINDS, *HOST_KINDS) if kind.role != "core")
 
@@ -372,7 +372,7 @@ class Kinds:
         return [*self.names(), *(kind.group_kind for kind in (*OPERATOR_KINDS, *HOST_KINDS))]
 
     def names(self) -> list[GroupKind]:
-        """The names of the kinds that a daemon looks after; imports nothing."""
+        """The names of the kinds that a daemon handles; imports nothing."""
         own = [GroupKind(GENERATORS_GROUP, kind) for kind in self._catalog.generator_kinds()]
         return [*dict.fromkeys([*(kind.group_kind for kind in KINDS), *own])]
 

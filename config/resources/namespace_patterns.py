@@ -1,4 +1,4 @@
-"""Warns about regular expressions for namespaces that match more than their author seems to think."""
+"""Warns about regular expressions for namespaces that match more than their author seems to expect."""
 
 import re
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def _is_anchored(pattern: str) -> bool:
 
 
 def _without_group(pattern: str) -> str:
-    """What is in the group, if the whole pattern is one."""
+    """The content of the group, if the whole pattern is one."""
     opening = _GROUP.match(pattern)
     if opening is None or not pattern.endswith(")"):
         return pattern

@@ -1,6 +1,6 @@
 """Kubernetes' own types that an object carries for others: resources, places to run, variables, egress rules.
 
-Only their form is checked here, as a CRD does; what they mean, the API server judges where they are used.
+Only their form is checked here, as a CRD does; the API server validates the rest where they are used.
 """
 
 from typing import Annotated, ClassVar, TypeAlias

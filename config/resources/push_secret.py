@@ -215,7 +215,7 @@ class PushSecretStatus(Model):
     refresh_time: Nullable[Timestamp] = None
     """When everything was last pushed. Example: '2026-01-01T00:00:00Z'"""
     synced_resource_version: str = ""
-    """Generation and a hash of labels and annotations at the last push: it tells whether the object changed
+    """Generation and a hash of labels and annotations at the last push: shows whether the object changed
     since.
     Example: 1-6a7c1c5e"""
     synced_push_secrets: dict[str, dict[str, PushData]] = {}

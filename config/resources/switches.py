@@ -1,4 +1,4 @@
-"""Which kinds the settings turn off. A module of its own: most that ask for kinds need no settings."""
+"""The kinds that the settings turn off. Separate from `kinds`, so that it need not import the settings."""
 
 from syncret.config.resources.kinds import (
     CLUSTER_EXTERNAL_SECRET,
@@ -24,7 +24,7 @@ def switched_off(process: Process) -> frozenset[str]:
 
 
 def not_watched(settings: Settings) -> frozenset[str]:
-    """The kinds that a daemon in a cluster does not look at, by its settings."""
+    """The kinds that a daemon in a cluster does not watch, by its settings."""
     off = switched_off(settings.process) - {SECRET_STORE.kind}  # those of another daemon may be used
     alone = settings.namespace and not settings.process.cluster_store
     if alone or not settings.process.cluster_generator:

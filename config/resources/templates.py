@@ -63,7 +63,7 @@ class TemplateMetadata(Model):
     annotations: dict[str, str] = {}
     """Annotations of the target; their values are templates, too. Example: {owner: '{{ .user }}'}"""
     finalizers: tuple[str, ...] = ()
-    """Finalizers that the target gets; somebody must remove them, or it can never be deleted.
+    """Finalizers that the target gets; it cannot be deleted until another program removes them.
     Example: [example.com/cleanup]"""
 
 

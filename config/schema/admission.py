@@ -32,7 +32,7 @@ class AdmissionResult(msgspec.Struct, frozen=True, kw_only=True):
     resource: Resource | None = None
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
-    """The problems that say what is not read as it was written: dropped fields, an old version."""
+    """The warnings about what is read differently than it is written: dropped fields, an old version."""
     unknown_kind: Problem | None = None
 
     @property

@@ -74,7 +74,7 @@ _SELECTABLE: Final[dict[Kind, Sequence[str]]] = {
 """The fields that `kubectl get --field-selector` may name, in the stored version."""
 
 _WITHOUT_SHORT_NAME: Final = kinds.CLUSTER_PUSH_SECRET
-"""`cps` is a word of our own commands alone."""
+"""`cps` is known only to our own commands."""
 _WITHOUT_STATUS: Final = kinds.GENERATOR_STATE
 """Its status is written with the rest of the object."""
 _OPEN: Final[Document] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -168,7 +168,7 @@ def _stored_version(kind: Kind, catalog: Catalog, text: _Text, *, compat: bool) 
 
 
 def _older_version(kind: Kind, name: str, catalog: Catalog, *, served: bool, compat: bool) -> Document:
-    """A version that is read as the stored one: served, it has the same fields; else nobody asks for any."""
+    """A version that is read as the stored one. If it is served it has the same fields, otherwise none."""
     version = _version(kind, name, _schema(kind, catalog, _nothing, compat=compat) if served else _OPEN)
     warning = f"{kind.group}/{name} {kind.kind} is deprecated: write apiVersion: {kind.api_version}"
     return version | {"deprecated": True, "deprecationWarning": warning, "served": served, "storage": False}

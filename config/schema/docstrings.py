@@ -1,4 +1,4 @@
-"""Reads what fields are for from the docstrings below them, in the source of their class.
+"""Reads the descriptions of fields from the docstrings below them, in the source of their class.
 
 Python drops a docstring below a field when it compiles a module, so descriptions cost nothing at run time:
 the source is parsed when documentation is asked for. Without sources there are no descriptions.
@@ -28,7 +28,7 @@ _MARK: Final = "Example:"
 
 
 class Description(NamedTuple):
-    """What a field or a model is for, as one paragraph, and a value as an example."""
+    """The description of a field or a model, as one paragraph, and a value as an example."""
 
     text: str = ""
     example: Json = ABSENT
@@ -89,7 +89,7 @@ def _description(docstring: str) -> Description:
 
 
 def _parsed(example: str) -> Json:
-    """The value; what is not one YAML document is no example."""
+    """The value; no example if it is not one YAML document."""
     documents = list(parse_text(inspect.cleandoc(example).encode()))
     is_one = len(documents) == 1 and not documents[0].problems
     return documents[0].value if is_one else ABSENT

@@ -81,7 +81,7 @@ def field_doc(owner: Shape, field: Field) -> FieldDoc:
 
 
 def model_text(shape: Shape) -> str:
-    """What the class of an object says about itself."""
+    """The docstring of the class of an object."""
     return described(shape.model).model.text if shape.model else ""
 
 

@@ -1,4 +1,4 @@
-"""Where an unknown field belongs that the schema has elsewhere: it is indented too little, or too much."""
+"""Finds the right place of an unknown field that is indented too little, or too much."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,7 +10,7 @@ from syncret.config.paths import parse, write
 from syncret.config.schema.shape import Shape
 
 _NOT_SEARCHED: Final = frozenset({"name", "namespace", "kind"})
-"""Fields of so many objects that having them says nothing."""
+"""Fields that are too common to suggest a place."""
 
 
 def with_place(problem: Problem, shape: Shape) -> Problem:

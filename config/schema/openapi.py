@@ -57,7 +57,7 @@ class _Writer(NamedTuple):
     rules: bool
 
     def described(self, shape: Shape, text: str) -> Document:
-        """The schema of a value, after what it is for."""
+        """The schema of a value, after its description."""
         return _set(description=self.text(text) or None) | self._schema(shape)
 
     def _schema(self, shape: Shape) -> Document:

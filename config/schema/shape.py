@@ -51,7 +51,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     items: "Shape | None" = None
     keys: "Shape | None" = None
     list_keys: tuple[str, ...] = ()
-    """The fields that tell the objects of a list apart: no two have all of them equal."""
+    """The fields that identify the objects of a list: no two objects have all of them equal."""
     fields: tuple[Field, ...] = ()
     rules: tuple[Rule, ...] = ()
     transitions: tuple[Transition, ...] = ()

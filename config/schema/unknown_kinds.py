@@ -1,4 +1,4 @@
-"""Documents that are of no kind of ours: misspelt, which is an error, or foreign, which is a note.
+"""Documents of unknown kinds: misspelt, which is an error, or foreign, which is a note.
 
 A folder that Kustomize, Helm or Flux read holds other objects, and files that are no objects at all.
 """
@@ -24,7 +24,7 @@ _CORE_KINDS: Final = frozenset(
 """The kinds of Kubernetes' core group that we do not read."""
 
 _NEAR: Final = 0.8
-"""From this similarity on, a group, or a field of an object, counts as misspelt."""
+"""The similarity from which a group, or a field of an object, counts as misspelt."""
 
 _TOOLS_FILES: Final = frozenset({"kustomization", "Chart", "values"})
 """First parts of the names of files of Kustomize and Helm, which need not be objects."""
@@ -50,7 +50,7 @@ def of_unknown_kind(name: GroupKind, known: Sequence[GroupKind]) -> Problem:
     if not name.group and name.kind in _CORE_KINDS:
         return _foreign(name.kind)
     if not is_ours and any(one.group == name.group and _similar(name.kind, one.kind) for one in known):
-        is_ours = True  # a group that holds kinds of others, too
+        is_ours = True  # a group with kinds of other products, too
     if not (is_ours or near):
         hint = f"syncret reads those of {groups[0]}" if groups and groups[0] else ""
         return _foreign(f"{name.kind} of {name.group}", hint)

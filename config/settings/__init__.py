@@ -102,8 +102,8 @@ class Settings(Group, frozen=True):
     """Whether a sidecar in a cluster carries out the Deliveries of its namespace, too; it needs the right to
     watch them."""
     commands_from_api: bool = False
-    """Whether Deliveries of the API server may run programs and tell processes, with `deliveriesFromApi`:
-    whoever can write one then runs what they like in the sidecar."""
+    """Whether Deliveries of the API server may run programs and signal processes, with `deliveriesFromApi`:
+    each user who can write one can then run any program in the sidecar."""
     leader_election: LeaderElection = LeaderElection()
     observe: bool = False
     """In a cluster: read everything, write nothing, and say what would be written. Beside a running ESO it

@@ -37,7 +37,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Egress(Group, frozen=True):
-    """Which servers stores and generators may reach; judged on the address that a name leads to."""
+    """Which servers stores and generators may reach; checked on the address that a name resolves to."""
 
     allow: tuple[str, ...] = ()
     """Exceptions from egress.deny: networks, addresses, hosts (`*.example.com`: all names below it) and the
@@ -75,7 +75,7 @@ class OwnIdentityAzure(Group, frozen=True):
 
     export_namespaces: tuple[str, ...] = ()
     """Namespaces whose resources it may read secrets of for dynamic exports, if they name no credentials:
-    whoever may write resources there gets every secret at Azure that the daemon may read.
+    all who may write resources there get every secret at Azure that the daemon may read.
     Example: [platform]"""
 
 
@@ -157,7 +157,7 @@ class Webhook(Group, frozen=True):
     Service, NAME.NAMESPACE.svc.
     Example: external-secrets-webhook.external-secrets.svc"""
     cert_dir: str = ""
-    """A folder with tls.crt and tls.key that somebody else sees to, such as cert-manager; empty: they are
+    """A folder with tls.crt and tls.key that another program maintains, such as cert-manager; empty: they are
     made here, and kept in the Secret.
     Example: /tmp/certs"""
     check_interval: Annotated[float, Meta(ge=1, extra={"form": "duration"})] = 300.0
@@ -194,7 +194,7 @@ class Operator(Group, frozen=True):
     """Where the operator itself runs, with the Lease of its replicas; empty: the namespace of the pod.
     Example: external-secrets-operator"""
     resync: Annotated[float, Meta(ge=1, extra={"form": "duration"})] = 600.0
-    """How often everything is compared, even if nothing has told of a change. Example: 30m"""
+    """How often everything is compared, even without an event of a change. Example: 30m"""
     contested_after: Count = 5
     """Repairs of one object within five minutes, against the same other writer, after which it is left for
     ten minutes. Example: 10"""
@@ -221,7 +221,7 @@ class Exports(Group, frozen=True):
     the right to list and watch them. By default those of Azure Service Operator.
     Example: [storage.azure.com, database.aws.crossplane.io]"""
     refresh_interval: Seconds = 3600.0
-    """How often the secrets of a resource are read again, whose keys rotate without telling; 0: only when the
+    """How often the secrets of a resource are read again, as keys rotate without an event; 0: only when the
     resource changes. Example: 15m"""
     evaluation_timeout: Annotated[float, Meta(gt=0, extra={"form": "duration"})] = 2.0
     """Longest elapsed time for the expressions of the resources that are evaluated together; one that takes

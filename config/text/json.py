@@ -65,7 +65,7 @@ def json_values(
 
 
 def _most_values(text: str) -> int:
-    """At most so many values stand between the commas and brackets of a text."""
+    """The most values that can stand between the commas and brackets of a text."""
     return 1 + text.count(",") + text.count("[") + text.count("{")
 
 

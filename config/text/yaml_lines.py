@@ -42,8 +42,8 @@ class Lines:
     def of(self, path: str, text_line: int = 0) -> int:
         """The line, counted from 1, of the field at a path, or of its nearest ancestor that is written there.
 
-        `text_line` is a line within the text of the field: that of a literal block (`|`) stands there itself,
-        and all lines of a text that is written on one line are there. Others cannot be told apart.
+        `text_line` is a line within the text of the field. It counts in a literal block (`|`), whose lines
+        are lines of the file; in any other text it is ignored.
         """
         return self.of_all([(path, text_line)])[0]
 
@@ -101,7 +101,7 @@ class _Field:
             field = field.below.setdefault(step, _Field())
 
     def found(self, steps: Sequence[str | int], text_line: int) -> int:
-        """The line of the field at a path, or one in its text; that of what is above if it is not there."""
+        """The line of the field at a path, or one in its text; that of its parent if it is not there."""
         field = self
         for step in steps:
             below = field.below[step]
@@ -165,7 +165,7 @@ class _Search:
                 self._take(field.below.get(place), item, item)
 
     def _take(self, field: _Field | None, first: Event, value: Event) -> None:
-        """A field that begins with one event, and its value with the other; None is not looked for."""
+        """Take a field by its first event and that of its value; None: the field is not wanted."""
         if field is None or field.line is not None:
             self._skip(value)
         else:
@@ -173,7 +173,7 @@ class _Search:
             self._enter(field, value)
 
     def _until(self, end: type[Event]) -> Iterator[Event]:
-        """The first event of each key or item up to the end of what has them; who iterates reads the rest."""
+        """The first event of each key or item of a collection; the caller reads the rest of each."""
         while not isinstance(event := self._next(), end):
             yield event
 

@@ -137,7 +137,7 @@ def resolve(text: str) -> Json:
 
 
 def _octal(digits: str) -> str:
-    """Python writes `0o17` where YAML 1.1 may write `017`."""
+    """Octal digits as Python writes them: `0o17` where YAML 1.1 may write `017`."""
     sign, digits = (digits[0], digits[1:]) if digits[0] in "+-" else ("", digits)
     if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
         digits = f"0o{digits[1:]}"

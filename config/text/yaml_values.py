@@ -181,7 +181,7 @@ class _Builder:
         return self._copied(scalar(named) if isinstance(named, ScalarEvent) else named, line_of(alias))
 
     def _copied(self, value: Json, line: int) -> Json:
-        """A value once more: a few lines of text must not become millions of values."""
+        """A copy of a value, which is counted: a few lines of text must not become millions of values."""
         if is_object(value):
             self._pay(len(value) + 1, line)
             return {key: self._copied(each, line) for key, each in value.items()}

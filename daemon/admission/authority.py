@@ -1,4 +1,4 @@
-"""Certificates: an authority of our own, what it issues, and what there is to know of one that is given."""
+"""Makes a certificate authority, issues certificates with it, and reads the facts of a given certificate."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ class Pair(Struct, frozen=True):
     key: bytes = field(default=b"")
 
     def __repr__(self) -> str:
-        """Tells nothing of the key."""
+        """Without the content of the key."""
         return f"Pair({len(self.certificate)} bytes, {'with' if self.key else 'without'} a key)"
 
 

@@ -1,4 +1,4 @@
-"""The webhook inside the controller: each replica serves it, the active one sees to its certificate."""
+"""The webhook inside the controller: each replica serves it, the active one maintains its certificate."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext

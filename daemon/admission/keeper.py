@@ -1,7 +1,7 @@
 """Keeps the webhook's certificates in their Secret, and lets the API server trust them.
 
-The active replica does this. What is written carries the version that was read, so that two that both believe
-to be active cannot undo each other's work.
+The active replica does this. A write carries the resource version that was read: if two replicas consider
+themselves active, the second write fails with a conflict.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Place(Struct, frozen=True):
 
 
 class CertificateKeeper:
-    """Sees to the Secret and to `caBundle`. `run` it; only while `is_active` does it do anything."""
+    """Maintains the Secret and `caBundle`. `run` it; it acts only while `is_active`."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class CertificateKeeper:
         is_active: Callable[[], bool] = lambda: True,
         on_failure: Callable[[StoredObject, str], object] = lambda _object, _reason: None,
     ) -> None:
-        """`on_failure` hears of configurations that cannot be written, and why."""
+        """`on_failure` is called with a configuration that cannot be written, and the reason."""
         self._api = api
         self._secret = secret
         self._service = service
@@ -70,11 +70,11 @@ class CertificateKeeper:
         self._unconverted: dict[str, str] = {}
         """The versions of CRDs that no webhook converts."""
         self._repeats = Repeats()
-        self.problem = "the certificate has not been looked at yet"
-        """Why the last look was not finished; empty if it was."""
+        self.problem = "the certificate has not been read yet"
+        """Why the last renewal was not finished; empty if it was."""
 
     async def run(self) -> None:
-        """Look again and again until cancelled."""
+        """Check at each interval until cancelled."""
         while True:
             pause = LOOK_WHILE_WAITING
             if self._is_active():
@@ -83,7 +83,7 @@ class CertificateKeeper:
 
     async def _attempt(self) -> float:
         try:
-            await self.look()
+            await self.renew()
         except Conflict:
             return LOOK_WHILE_WAITING
         except HomeError as error:
@@ -101,7 +101,7 @@ class CertificateKeeper:
         self._repeats.clear()
         return self._every
 
-    async def look(self) -> None:
+    async def renew(self) -> None:
         """Renew what is to be renewed, and publish it. Raises HomeError."""
         document = await self._read(self._path, f"Secret/{self._secret.namespace}/{self._secret.name}")
         held = certificates_of(document or {})
@@ -119,7 +119,7 @@ class CertificateKeeper:
             self._kept = newer
 
     async def _published(self, bundle: bytes) -> bool:
-        """Let everybody trust the bundle; whether all did so before. Raises HomeError, after trying all."""
+        """Write the bundle to all configurations; whether all had it. Raises HomeError, after trying all."""
         unchanged, failure = True, None
         steps = [(self._configure, name) for name in CONFIGURATIONS] + [
             (self._convert, name) for name in CRDS
@@ -134,7 +134,7 @@ class CertificateKeeper:
         return unchanged
 
     async def _configure(self, name: str, bundle: bytes) -> bool:
-        """Let one webhook configuration trust the bundle; whether it did so before."""
+        """Write the bundle to one webhook configuration; whether it had it before."""
         path = path_of("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", name=name)
         found = await self._read(path, f"ValidatingWebhookConfiguration/{name}")
         if found is None or member(found, "metadata", "labels").get(COMPONENT) != WEBHOOK:
@@ -184,7 +184,7 @@ class CertificateKeeper:
             differs = differs or client != before
         if differs:
             await self._api.write("PUT", path, json_body(found), doing=f"writing {what}", params=_MANAGER)
-            log.info("the API server was told whom to trust", object=what)
+            log.info("updated the caBundle that the API server trusts", object=what)
         return not differs
 
     async def _write(self, document: Document | None, newer: Certificates) -> Document:
@@ -245,13 +245,13 @@ class _Spec(Struct):
 
 
 class _Crd(Struct):
-    """Of a CRD, which may have a megabyte, the little that matters here."""
+    """The part of a CRD that is read here; the whole may have a megabyte."""
 
     spec: _Spec
 
 
 def certificates_of(document: Document) -> Certificates:
-    """What a Secret holds; nothing of what cannot be read."""
+    """The certificates in a Secret; empty ones for what cannot be read."""
     data = member(document, "data")
     ca, key, leaf, own, successor, theirs, former = (decoded(str(data.get(each) or "")) for each in _MEMBERS)
     published = member(document, "metadata", "annotations").get(PUBLISHED)

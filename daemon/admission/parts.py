@@ -1,4 +1,4 @@
-"""The parts of the webhook, of which a process has some: its server, its probes, and the keeper."""
+"""The parts of the webhook, of which a process runs some: its server, its probes, and the keeper."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ IDLE: Final = 120.0
 
 
 class Sockets(Struct, frozen=True):
-    """What listens already, before anything else is begun."""
+    """Sockets that are bound before anything else starts."""
 
     reviews: list[socket]
     probes: list[socket]

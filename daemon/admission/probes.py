@@ -1,4 +1,4 @@
-"""What the kubelet and Prometheus ask of a process that is one part of an installation, or its operator."""
+"""Probes and metrics over HTTP for a process that is one part of an installation, or its operator."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ def probes(
     metrics: CollectorRegistry | None = None,
     middlewares: Sequence[Middleware] = (),
 ) -> web.Application:
-    """What the kubelet calls, and Prometheus if there are metrics."""
+    """The application that the kubelet calls, and Prometheus if there are metrics."""
 
     async def get_health(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")

@@ -1,4 +1,4 @@
-"""An AdmissionReview of an API server -> its answer, by the rules that `syncret validate` has. Pure.
+"""Answers an AdmissionReview of an API server by the rules of `syncret validate`. Pure.
 
 A message names fields and what is wrong with them, never a value.
 """
@@ -20,14 +20,14 @@ _VERSIONS: Final = {f"{_GROUP}v1", f"{_GROUP}v1beta1"}
 _WRITES: Final = {"CREATE", "UPDATE"}
 _BAD_REQUEST, _FORBIDDEN = 400, 403
 _MOST: Final = 32
-"""Problems, and warnings, of one object that are told."""
+"""The most problems, and the most warnings, that are returned for one object."""
 
 _LONGEST: Final = 1024
 """Characters of one of them."""
 
 
 class NotAReview(Exception):
-    """The body is no AdmissionReview, so there is nobody to answer."""
+    """The body is no AdmissionReview, so there is no request to answer."""
 
 
 class _Request(Struct, rename="camel"):
@@ -44,7 +44,7 @@ class _Review(Struct, rename="camel"):
 
 
 class Verdict(Struct, frozen=True):
-    """What is said of an object; without a message it is accepted."""
+    """The answer about an object; without a message it is accepted."""
 
     message: str = ""
     warnings: Sequence[str] = ()
@@ -90,8 +90,8 @@ def _verdict(request: _Request, kind: GroupKind, catalog: Catalog) -> Verdict:
         problems = admit(document, catalog, previous).all_problems
     except RecursionError:
         return Verdict("the object is nested too deeply")
-    refusals = _told(each for each in problems if each.fatal)
-    warnings = _told(each for each in problems if each.severity is Severity.WARNING)
+    refusals = _messages(each for each in problems if each.fatal)
+    warnings = _messages(each for each in problems if each.severity is Severity.WARNING)
     return Verdict("\n".join(refusals), warnings)
 
 
@@ -106,8 +106,8 @@ def _may_stay(document: Document, previous: Document) -> bool:
     return document.get("spec") == previous.get("spec") and bool(member(previous, "metadata"))
 
 
-def _told(problems: Iterable[Problem]) -> list[str]:
-    """What the operator says begins each line; the field and what to write instead follow."""
+def _messages(problems: Iterable[Problem]) -> list[str]:
+    """One line for each problem: the message as ESO words it, then the field and what to write instead."""
     lines: list[str] = []
     more = 0
     for problem in problems:

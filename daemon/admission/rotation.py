@@ -1,7 +1,7 @@
-"""When the webhook's certificates are renewed, so that whoever trusts `caBundle` reaches it at every moment.
+"""Decides when the webhook's certificates are renewed, so that its certificate always matches `caBundle`.
 
-A new authority is told to the API server a day before it is used, and the old one is trusted for a day after
-that: no order in which processes notice leaves one of them with a certificate that another does not trust.
+The API server trusts a new authority a day before it signs anything, and the old one for a day after that. So
+the replicas and the API server may pick up the change in any order.
 """
 
 from collections.abc import Sequence
@@ -26,16 +26,16 @@ LATEST_RENEWAL: Final = 60 * DAY
 
 AUTHORITY_LASTS: Final = 3650 * DAY
 AUTHORITY_RENEWED: Final = 365 * DAY
-"""So long before its end an authority gets a successor."""
+"""Seconds before its end at which an authority gets a successor."""
 
 OVERLAP: Final = DAY
-"""Between telling of a new authority and using it, and between the last use of an old one and its end."""
+"""Between publishing a new authority and using it, and between the last use of an old one and its removal."""
 
 NAME: Final = "syncret admission webhook"
 
 
 class Wanted(Struct, frozen=True):
-    """What the certificate is for: the server's names, and how long before its end it is renewed."""
+    """The certificate that is wanted: the server's names, and how long before its end it is renewed."""
 
     names: Sequence[str]
     lookahead: float = 30 * DAY
@@ -80,7 +80,7 @@ def rotated(held: Certificates, wanted: Wanted, now: float) -> Certificates:
 
 
 def _begun(held: Certificates, wanted: Wanted, now: float) -> Certificates:
-    """Nobody trusts anything that is there: the successor, if it was ready, or a new authority."""
+    """Certificates of a new authority, as the present one is not valid: the successor, or else a new one."""
     ready = facts_of(held.successor)
     usable = ready.is_authority and ready.is_whole and ready.ends > now
     authority = held.successor if usable else new_authority(NAME, now, AUTHORITY_LASTS)
@@ -93,7 +93,7 @@ def _is_due(held: Certificates, now: float, *, stuck: bool) -> bool:
 
 
 def _succeeded(held: Certificates, wanted: Wanted, now: float) -> Certificates:
-    if not facts_of(held.successor).is_whole:  # its key was lost: another one, from the beginning
+    if not facts_of(held.successor).is_whole:  # its key was lost: begin with another one
         return structs.replace(held, successor=Pair(), published=None)
     leaf = _leaf(held.successor, wanted, now)
     return Certificates(held.successor, leaf, former=held.authority.certificate)

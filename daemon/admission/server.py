@@ -1,7 +1,7 @@
 """The HTTP application of the webhook: the reviews of an API server.
 
-A body of any size and form is answered. What takes long to check is checked in a thread; what takes too long
-is not answered for, so that the failure policy decides.
+A body of any size and form is answered. A large one is checked in a thread. If that takes too long, there is
+no verdict, so that the failure policy decides.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class Reviewer:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="admission")
 
     def close(self) -> None:
-        """Begin nothing any more."""
+        """Begin no further check."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def handle(self, request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""The certificate that the webhook serves now: read again and again, and replaced without a restart."""
+"""The certificate that the webhook serves: read at intervals, and replaced without a restart."""
 
 import asyncio
 import ssl
@@ -26,13 +26,13 @@ READY_FOR: Final = 3600.0
 """Seconds for which the certificate must still be valid, for the webhook to count as ready."""
 
 SOON: Final = 1.0
-"""Seconds until the next look while there is no certificate that can be served."""
+"""Seconds until the next read while there is no certificate that can be served."""
 
-UNTIL_TOLD: Final = 5
-"""Looks that find nothing before that is logged: at a first start the active replica makes it meanwhile."""
+UNTIL_LOGGED: Final = 5
+"""Reads without a certificate until that is logged: at a first start the active replica still makes it."""
 
 LATEST: Final = 60.0
-"""Seconds between two looks at most: a new certificate is used long before the old one ends."""
+"""The longest time between two reads, in seconds: a new certificate is used long before the old one ends."""
 
 Read: TypeAlias = Callable[[], Awaitable[Pair]]
 log = structlog.get_logger()
@@ -75,7 +75,7 @@ def decoded(text: str) -> bytes:
 
 
 class ServingCertificate:
-    """What new connections are served with. `run` keeps it the newest."""
+    """The TLS context of new connections. `run` keeps it up to date."""
 
     def __init__(
         self, webhook: Webhook, read: Read, *, where: str, name: str, now: Callable[[], float]
@@ -90,7 +90,7 @@ class ServingCertificate:
         self._facts = Facts()
         self._context: ssl.SSLContext | None = None
         self._repeats = Repeats()
-        self._looks = 0
+        self._reads = 0
         """How often nothing at all was found."""
 
     def context(self) -> ssl.SSLContext | None:
@@ -115,33 +115,33 @@ class ServingCertificate:
             await asyncio.sleep(pause)
 
     async def refresh(self) -> None:
-        """Serve what is there now. What cannot be served leaves the one before in use."""
+        """Serve the present certificate. If it cannot be served, the last one stays in use."""
         try:
             found = await self._read()
         except HomeError as error:
-            self._tell("the webhook's certificate cannot be read", str(error))
+            self._warn("the webhook's certificate cannot be read", str(error))
             return
         if found == Pair() and self._context is None:
-            self._looks += 1
-            if self._looks < UNTIL_TOLD:
+            self._reads += 1
+            if self._reads < UNTIL_LOGGED:
                 return
         elif found == self._served:
             return
         facts = facts_of(found)
         if not facts.is_whole:  # a file may have been replaced between the reading of both
-            self._tell("there is no certificate for the webhook", f"{self._where} has none with its key")
+            self._warn("there is no certificate for the webhook", f"{self._where} has none with its key")
             return
         try:
             self._context = webhook_context(self._webhook, found)
         except SyncError as error:
-            self._tell("the webhook's certificate cannot be served", str(error))
+            self._warn("the webhook's certificate cannot be served", str(error))
             return
         self._served, self._facts = found, facts
         self._repeats.clear()
         ends = datetime.fromtimestamp(facts.ends, UTC).isoformat()
         log.info("the webhook serves a new certificate", ends=ends, names=sorted(facts.names))
 
-    def _tell(self, what: str, why: str) -> None:
+    def _warn(self, what: str, why: str) -> None:
         times = self._repeats.occurred(what, why)
         if times:
             log.warning(what, reason=why, **counted(times))

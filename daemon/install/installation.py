@@ -1,6 +1,6 @@
-"""Everything that can be chosen about an installation in a cluster, and what is wrong with a choice.
+"""Everything that can be chosen about an installation in a cluster, and the checks of these choices.
 
-Who renders has values of another form (flags, a chart's values): one mapping makes them an Installation.
+Flags and a chart's values have other forms: each has one mapping to an Installation.
 """
 
 import re
@@ -148,7 +148,7 @@ def _plain(value: object) -> Any:  # noqa: ANN401  # anything that an installati
 
 
 def problems(installation: Installation) -> Iterator[Problem]:
-    """What is wrong with the names and numbers of an installation; `daemon` tells of its settings."""
+    """What is wrong with the names and numbers of an installation; its settings are checked in `daemon`."""
     if not _IMAGE.fullmatch(installation.image):
         yield Problem(path="image", message="is no image", hint="write REPOSITORY:TAG")
     elif ":" not in installation.image.rpartition("/")[2]:

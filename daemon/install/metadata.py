@@ -1,4 +1,4 @@
-"""Names and labels of the objects of an installation, and what several modules ask of it."""
+"""Names and labels of the objects of an installation, and conditions that several modules use."""
 
 from typing import Final
 
@@ -37,7 +37,7 @@ SELECTOR: Final[dict[str, Outline]] = {
 """The labels that the Pods are found by; a Deployment cannot change them later."""
 
 ELECTS: Final = any_of(more(i.replicas, 1), equal(item(i.settings, "leaderElection.enabled"), "true"))
-"""Whether the active replica is elected; one alone may take part, beside an ESO that does."""
+"""Whether the active replica is elected. A single replica may take part, too, against an ESO's election."""
 _CLASS: Final = item(i.settings, "controllerClass")
 _IS_DEFAULT_CLASS: Final = any_of(not_(_CLASS), equal(_CLASS, "default"))
 LEASE: Final = first(
@@ -46,9 +46,9 @@ LEASE: Final = first(
 )
 """The Lease of the election, as the daemon names it."""
 HOLDS_LEASE: Final = any_of(ELECTS, _IS_DEFAULT_CLASS)
-"""Whether a Lease is held: that of the election, or that of ESO's, so that an ESO waits for us."""
+"""Whether a Lease is held: that of the election, or ESO's, so that an ESO waits for ours."""
 OTHERS_NAMESPACE: Final = item(i.settings, "migration.namespace")
-"""Where ESO is, if it is elsewhere; empty: nobody says so."""
+"""The namespace of ESO, if it is another one; empty: not given."""
 LEASE_NAMESPACE: Final = first(item(i.settings, "leaderElection.namespace"), i.namespace)
 
 

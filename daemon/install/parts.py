@@ -63,7 +63,7 @@ def _resources() -> Document:
     return {"requests": {"cpu": "50m", "memory": "96Mi"}, "limits": {"memory": "256Mi"}}
 
 
-def _as_nobody() -> Document:
+def _non_root() -> Document:
     ids = {"runAsUser": UID, "runAsGroup": UID, "fsGroup": UID}
     return {"runAsNonRoot": True, **ids, "seccompProfile": {"type": "RuntimeDefault"}}
 
@@ -96,11 +96,11 @@ class Pod(Struct, frozen=True, kw_only=True):
     pull_policy: str = "IfNotPresent"
     pull_secrets: Sequence[str] = ()
     resources: Document = field(default_factory=_resources)
-    security_context: Document = field(default_factory=_as_nobody)
+    security_context: Document = field(default_factory=_non_root)
     container_security_context: Document = field(default_factory=_confined)
     liveness: Document | None = field(default_factory=_live)
     readiness: Document | None = field(default_factory=_ready)
-    """Probes; the port `metrics` answers them, and with a health_port `live`. None: no probe."""
+    """The readiness probe, at the port `metrics`, or at `live` with a health_port. None: no probe."""
     env: Sequence[Document] = ()
     volumes: Sequence[Document] = ()
     volume_mounts: Sequence[Document] = ()
@@ -118,8 +118,8 @@ class Deployment(Struct, frozen=True, kw_only=True):
 
     create: bool = True
     name: str = ""
-    """Empty: that of the installation. Its selector cannot change, so a Deployment that somebody else made
-    cannot become ours."""
+    """Empty: that of the installation. The selector of a Deployment cannot change, so one that another
+    program made cannot become ours."""
     container: str = "syncret"
     """The name of the container."""
     annotations: Mapping[str, str] = NOTHING
@@ -150,7 +150,7 @@ class NetworkPolicy(Struct, frozen=True, kw_only=True):
     """Who may connect to the daemon's ports, and where the daemon may connect to."""
 
     clients: Sequence[Document] = ()
-    """Peers that may connect; none named: everybody may."""
+    """Peers that may connect; none: all peers may."""
     ingress: Sequence[Document] = ()
     """Rules of who may connect; none: the clients, to each port of the Pods."""
     egress: Sequence[Document] = ()
@@ -158,7 +158,7 @@ class NetworkPolicy(Struct, frozen=True, kw_only=True):
 
 
 class ServiceMonitor(Struct, frozen=True, kw_only=True):
-    """What the Prometheus operator is told about the metrics; its CRD must be there."""
+    """The ServiceMonitor from which the Prometheus operator learns of the metrics; its CRD must be there."""
 
     labels: Mapping[str, str] = NOTHING
     namespace: str = ""
@@ -219,7 +219,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
     """None: it is expected to exist."""
     cert_manager: CertManager | None = None
     cert_dir: str = "/tmp/certs"  # noqa: S108  # where a Secret is mounted, read-only
-    """Where files of the certificate are mounted, if they are: by cert-manager, or if it is separate."""
+    """Where files of the certificate are mounted: with cert-manager, or if the webhook is separate."""
     separate: bool = False
     """Whether webhook and certificates are Deployments of their own, as ESO's are."""
     replicas: int = 1
@@ -229,7 +229,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
 
 
 class Crds(Struct, frozen=True, kw_only=True):
-    """The CustomResourceDefinitions, for who installs them together with the daemon."""
+    """The CustomResourceDefinitions, if they are installed together with the daemon."""
 
     annotations: Mapping[str, str] = NOTHING
     serve_v1beta1: bool = False

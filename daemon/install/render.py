@@ -1,4 +1,4 @@
-"""An installation -> the objects that `kubectl apply` takes. Pure."""
+"""Renders an installation to the objects that `kubectl apply` takes. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -31,7 +31,7 @@ _ACCOUNT: Final = when(
 def outlines(catalog: Catalog) -> Mapping[str, Sequence[Outline]]:
     """The outlines of all objects but CRDs, in groups with a name, in the order in which they are needed.
 
-    The catalog tells the kinds of generators, which the daemon has to read.
+    The catalog contains the kinds of generators, which the daemon has to read.
     """
     return {
         "account": [_ACCOUNT],

@@ -83,7 +83,7 @@ class _Resource(Struct, frozen=True):
 def rule(
     group: Outline, resources: Iterable[str | _Resource], verbs: Sequence[str], names: Sequence[Outline] = ()
 ) -> Outline:
-    """What may be done with some resources of one API group; there is no rule without resources.
+    """A rule for some resources of one API group; absent if none of the resources is.
 
     Args:
         group: the API group.
@@ -158,7 +158,7 @@ class Rights:
         yield when(i.exporting_groups, rule("", ("configmaps",), ("create", "update", "delete")))
 
     def _reported(self, *roles: str, scoped: bool | None) -> Iterator[Outline]:
-        """Finalizers and status of what it handles."""
+        """Finalizers and status of the kinds that it handles."""
         handled = self._of(GROUP, *roles, scoped=scoped)
         if handled:
             finalized = [_handled(kind) for kind in handled if kind != CLUSTER_PUSH_SECRET]
@@ -172,7 +172,7 @@ class Rights:
         yield self._read(GENERATORS_GROUP, "generator", scoped=True)
 
     def users(self, verbs: Sequence[str]) -> Sequence[Outline]:
-        """What people handle; no records, which may hold values."""
+        """The rules for users: kinds that they write, but no records, which may hold values."""
         handled, generators = self._of(GROUP, *_OURS), self._of(GENERATORS_GROUP, "generator")
         return [
             rule(GROUP, map(_seen, handled), verbs),
@@ -201,7 +201,7 @@ def _fanned_out() -> Iterator[Outline]:
 
 
 def election() -> Iterator[Outline]:
-    """What the election needs beside the Lease. What may be created cannot be bound by name."""
+    """The rights of the election; a right to create cannot be limited to a name."""
     yield rule("coordination.k8s.io", ("leases",), ("create",))
     yield rule("coordination.k8s.io", ("leases",), ("get", "update"), (LEASE,))
 

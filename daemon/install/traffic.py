@@ -1,4 +1,4 @@
-"""What stands around the Pods: who may connect to them, who scrapes them, how many may be evicted."""
+"""The objects around the Pods: who may connect to them, who scrapes them, how many may be evicted."""
 
 import json
 from typing import Final

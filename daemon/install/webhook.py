@@ -28,7 +28,7 @@ from syncret.daemon.install.roles import EVENTS, rule
 HEALTH_PORT: Final = 8081
 
 SERVED: Final = all_of(i.webhook, any_of(not_(i.only_namespace), i.webhook.separate))
-"""Whether there is a webhook: a daemon of one namespace cannot see to configurations of the whole cluster."""
+"""Whether there is a webhook: a daemon of one namespace cannot maintain cluster-wide configurations."""
 
 _ALONE: Final = all_of(SERVED, i.webhook.separate)
 _KEPT: Final = all_of(SERVED, not_(i.webhook.cert_manager))
@@ -209,7 +209,7 @@ _BY_CERT_MANAGER: Final = when(
 
 
 def _role(kind: str, rules: Sequence[Outline], namespace: Outline) -> list[Outline]:
-    """Of who makes the certificates."""
+    """The rights of the process that makes the certificates."""
     subject = When(i.webhook.separate, _KEEPER, ACCOUNT)
     name = When(i.webhook.separate, _KEEPER, _NAME)
     return [
@@ -222,8 +222,8 @@ def _role(kind: str, rules: Sequence[Outline], namespace: Outline) -> list[Outli
     ]
 
 
-_TOLD: Final = _role("Role", [EVENTS], "default")
-"""Where events of cluster-scoped objects are."""
+_RECORDS_EVENTS: Final = _role("Role", [EVENTS], "default")
+"""Events of cluster-scoped objects are in the namespace default."""
 _WRITE: Final = ("get", "update")
 _RIGHTS: Final = _role(
     "ClusterRole",
@@ -239,7 +239,7 @@ _RIGHTS: Final = _role(
     None,
 )
 _OWN_SECRET: Final = _role("Role", [rule("", ("secrets",), _WRITE, (_STORED,))], i.namespace)
-"""The controller may write all Secrets; who keeps the certificates alone, this one."""
+"""The right to write this one Secret, for a separate cert-controller; the controller may write all."""
 
 
 def _deployment(component: str, arguments: Sequence[Outline], *, asks: bool, **members: Outline) -> Outline:
@@ -332,7 +332,7 @@ _KEEPS_ALONE: Final = all_of(_ALONE, not_(i.webhook.cert_manager))
 
 OBJECTS: Final[Sequence[Outline]] = (
     *(when(all_of(i.rbac.create, _KEPT), one) for one in _RIGHTS),
-    *(when(all_of(i.rbac.create, _KEEPS_ALONE), one) for one in (*_OWN_SECRET, *_TOLD)),
+    *(when(all_of(i.rbac.create, _KEEPS_ALONE), one) for one in (*_OWN_SECRET, *_RECORDS_EVENTS)),
     when(_ALONE, named("v1", "ServiceAccount", _NAME)),
     when(_KEEPS_ALONE, named("v1", "ServiceAccount", _KEEPER)),
     _SECRET,

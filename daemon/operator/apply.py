@@ -1,4 +1,4 @@
-"""Makes the objects what they should be: tries all that differs, and then writes it, in its order."""
+"""Applies the objects of an installation: a dry run of all that differ, then the writes, in their order."""
 
 from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, TypeAlias
@@ -11,7 +11,7 @@ from syncret.daemon.homes.contract import Invalid, StorageUnavailable, StoredObj
 from syncret.daemon.operator.cluster import DEPLOYMENT, RIGHTS, Cluster
 from syncret.daemon.operator.compare import difference, is_unchanged, others
 from syncret.daemon.operator.contests import Contests
-from syncret.daemon.operator.immutable import beside, immutable_difference, is_managed
+from syncret.daemon.operator.immutable import immutable_difference, is_managed, under_spare_name
 from syncret.daemon.operator.takeover import obsolete, renamed
 
 Verb: TypeAlias = Literal["created", "updated", "brought back", "taken over", "recreated"]
@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
 
 class Installed(NamedTuple):
-    """What a run came to."""
+    """The result of a run."""
 
     steps: Sequence[Step]
     found: Sequence[ObjectRef]
@@ -38,11 +38,11 @@ class Planned(NamedTuple):
     wanted: Document
     live: StoredObject | None
     tried: StoredObject | None
-    """What the API server would make of it; None: it was not asked."""
+    """The result of a dry run at the API server; None: there was none."""
 
 
 class Installer:
-    """Applies objects, and remembers what was applied: so repairs are told from changes of what is wanted."""
+    """Applies objects, and remembers what was applied, to distinguish a repair from a new configuration."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -51,17 +51,17 @@ class Installer:
         self.rights_since = float("-inf")
         """When rights were given last, perhaps to ourselves."""
         self.contested: dict[ObjectRef, str] = {}
-        """Objects that are left for a while, with who else writes them."""
+        """Objects that are not repaired for a while, each with the other writer."""
         self._dropped: Collection[str] = ()
         self._found: list[ObjectRef] = []
 
     async def install(
         self, wanted: Sequence[Document], first: int, writes: Writes, dropped: Collection[str] = ()
     ) -> Installed:
-        """Make the objects so. Raises HomeError; of all but the `first` few, nothing is written then.
+        """Apply the objects. Raises HomeError; then nothing is written but the `first` few.
 
-        These few are what the others need before they can even be tried: the namespace, and rights in it.
-        Annotations of the `dropped` keys are taken off, whoever has written them.
+        The dry run of the others needs these few: the namespace, and rights in it.
+        Annotations of the `dropped` keys are removed, whichever manager has written them.
         """
         self._forget_contests()
         self._dropped, self._found = dropped, []
@@ -88,16 +88,16 @@ class Installer:
         if not is_new and self.contests.waits(ref, self._cluster.now()):
             return None
         if live is not None and immutable_difference(wanted, live.document):
-            return await self._try_anew(wanted, live)
+            return await self._try_recreating(wanted, live)
         try:
             tried = await self._cluster.applier.apply(wanted, dry_run=True)
         except Invalid:
-            hidden = await self._hidden(wanted) if live is None else None
+            hidden = await self._unwatched(wanted) if live is None else None
             if hidden is None or not immutable_difference(wanted, hidden.document):
                 raise
-            return await self._try_anew(wanted, hidden)
+            return await self._try_recreating(wanted, hidden)
         if live is None and tried.resource_version:  # it is there, without the label by which we watch
-            live = await self._hidden(wanted)
+            live = await self._unwatched(wanted)
         if live is None:
             return Planned(wanted, None, tried)
         found = live.document
@@ -106,15 +106,15 @@ class Installer:
             return None
         return Planned(wanted, live, tried)
 
-    async def _hidden(self, wanted: Document) -> StoredObject | None:
-        """An object that is not watched, for want of the label."""
+    async def _unwatched(self, wanted: Document) -> StoredObject | None:
+        """The object at the API server, if it is not watched because it lacks the label."""
         live = await self._cluster.applier.look(ref_of(wanted))
         if live is not None:
             self._found.append(live.ref)
         return live
 
-    async def _try_anew(self, wanted: Document, live: StoredObject) -> Planned:
-        """An object that can be made right only by deleting it first."""
+    async def _try_recreating(self, wanted: Document, live: StoredObject) -> Planned:
+        """Plan an object that must be deleted and created again, as an immutable field differs."""
         field, ref = immutable_difference(wanted, live.document), live.ref
         if live.document["metadata"].get("deletionTimestamp"):
             raise StorageUnavailable(f"{ref} is being deleted: waits until it is gone")
@@ -124,11 +124,11 @@ class Installer:
                 "delete it, or install in another namespace"
             )
         if wanted["kind"] == DEPLOYMENT.kind:  # of bindings, nothing comes from the configuration
-            await self._cluster.applier.apply(beside(wanted), dry_run=True)
+            await self._cluster.applier.apply(under_spare_name(wanted), dry_run=True)
         return Planned(wanted, live, None)
 
     def _foreign(self, wanted: Document, live: Document) -> Sequence[str]:
-        """What has to be taken out, as JSON pointers."""
+        """What has to be removed, as JSON pointers."""
         return [*obsolete(wanted, live, self._dropped), *difference(wanted, live).foreign]
 
     def _differs(self, wanted: Document, live: Document) -> bool:
@@ -153,7 +153,7 @@ class Installer:
         return (Step(verb, ref),)
 
     async def _prepare(self, wanted: Document, live: StoredObject, writes: Writes) -> None:
-        """Take over what the former operator wrote, and take out what others have put into our lists."""
+        """Take over what the former operator wrote, and remove what others have added to our lists."""
         fields = renamed(live.document)
         operations: list[Document] = [
             {"op": "remove", "path": path} for path in self._foreign(wanted, live.document)

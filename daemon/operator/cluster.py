@@ -1,4 +1,4 @@
-"""What the operator watches, and what it knows and uses while it works."""
+"""The kinds that the operator watches, and the context of its runs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -35,7 +35,7 @@ WEBHOOKS: Final = GroupKind("admissionregistration.k8s.io", "ValidatingWebhookCo
 
 _OURS: Final = Selected(f"{PART_OF}={OPERATOR}")
 _OURS_ANYWHERE: Final = Selected(f"{PART_OF}={OPERATOR}", everywhere=True)
-"""Rights are given in the one namespace that is looked after, too."""
+"""Roles are installed in other namespaces, too."""
 
 OBJECTS: Final[Mapping[GroupKind, Selected]] = {
     NAMESPACE.group_kind: _OURS,
@@ -67,7 +67,7 @@ _MARKS: Final = {MANAGED_BY: OPERATOR, PART_OF: OPERATOR, "app.kubernetes.io/ins
 
 
 class Cluster(Struct, frozen=True, kw_only=True):
-    """What a run of the operator has."""
+    """The context of a run of the operator."""
 
     applier: Applier
     inventory: Inventory
@@ -82,11 +82,11 @@ class Cluster(Struct, frozen=True, kw_only=True):
     resync: float
     contested_after: int
     move: Callable[[str], None]
-    """Begin anew, in another namespace."""
+    """Restart the watches, in another namespace."""
     wake: Callable[[ObjectRef], object]
 
     def live(self, document: Document) -> StoredObject | None:
-        """The object that a document describes, as far as it has been told."""
+        """The object that a document describes, as the watches have shown it last."""
         return self.inventory.get(ref_of(document))
 
     def ours(self) -> Iterator[StoredObject]:

@@ -1,7 +1,7 @@
-"""Whether a live object is as we want it: at the fields that are ours, and in the lists that are ours alone.
+"""Compares a live object with the wanted one, in the fields that are ours and the lists that only we write.
 
-The API server gives values another spelling and fills in defaults: neither is a difference. Everything else
-of an object is others', and is not looked at. Pure.
+Defaults and other spellings of a value by the API server are no differences. All other fields belong to other
+writers, and are not compared. Pure.
 """
 
 import re
@@ -15,9 +15,9 @@ from syncret.config.durations import DurationError, parse_nanoseconds
 from syncret.config.meta import Document, is_list, is_object, member
 
 MANAGER: Final = "syncret-operator"
-"""Our name in the bookkeeping of fields."""
+"""Our field manager in `managedFields`."""
 
-HEADS: Final = frozenset({"Namespace", "Secret", "ConfigMap", "ServiceAccount"})
+METADATA_ONLY: Final = frozenset({"Namespace", "Secret", "ConfigMap", "ServiceAccount"})
 """Kinds of which the labels and annotations are ours, and nothing else."""
 
 _KEYS: Final[Mapping[str, Sequence[str]]] = {
@@ -55,20 +55,20 @@ _TIMED: Final = frozenset({"duration", "renewBefore"})
 
 
 class Difference(NamedTuple):
-    """What is not as it should be."""
+    """The difference between a live object and the wanted one."""
 
     ours: bool
-    """A field of ours has another value, or is not booked as ours."""
+    """Whether a field of ours has another value, or is not ours in `managedFields`."""
     foreign: Sequence[str]
-    """What others have put into what is ours alone, as JSON pointers; the last is to be removed first."""
+    """What others have added to lists that only we write, as JSON pointers; the last is removed first."""
 
     def __bool__(self) -> bool:
         return self.ours or bool(self.foreign)
 
 
 def difference(wanted: Document, live: Document) -> Difference:
-    """What of a live object, with its managedFields, is not as it is wanted."""
-    if wanted["kind"] in HEADS:
+    """The difference of a live object, with its managedFields, from the wanted one."""
+    if wanted["kind"] in METADATA_ONLY:
         shown = {"metadata": wanted["metadata"]}
     else:
         shown = {name: value for name, value in wanted.items() if name not in {"apiVersion", "kind"}}
@@ -82,24 +82,24 @@ def difference(wanted: Document, live: Document) -> Difference:
 
 
 def is_unchanged(before: Document, after: Document) -> bool:
-    """Whether a dry run would have changed nothing; the times of the bookkeeping do not count."""
+    """Whether a dry run would have changed nothing; the times in `managedFields` do not count."""
     return _plain(before) == _plain(after)
 
 
 def entries(document: Document) -> Sequence[Document]:
-    """The bookkeeping of fields, but that of the status."""
+    """The entries of `managedFields`, without those of the status."""
     every: Sequence[Document] = document.get("metadata", {}).get("managedFields") or ()
     return [each for each in every if not each.get("subresource")]
 
 
 def others(document: Document) -> str:
-    """Who else wrote the object last, by the bookkeeping of fields; empty if nobody did."""
+    """The other field manager that wrote the object last, by managedFields; empty if there is none."""
     found = [each for each in entries(document) if each.get("manager") != MANAGER]
     return str(max(found, key=lambda each: str(each.get("time", ""))).get("manager", "")) if found else ""
 
 
 def is_ours(entry: Document) -> bool:
-    """Whether an entry of the bookkeeping is what we have applied."""
+    """Whether an entry of `managedFields` is ours."""
     return entry.get("manager") == MANAGER and entry.get("operation") == "Apply"
 
 
@@ -141,7 +141,7 @@ def _same_list(wanted: Sequence[Any], live: Sequence[Any], name: str, *, closed:
 
 
 def keys_of(name: str, entries_: Sequence[Any]) -> Sequence[str]:
-    """By which members the entries of a list are told apart; none: the list is one value."""
+    """The members that identify the entries of a list; none: the list is one value."""
     if name == "ports" and entries_ and is_object(entries_[0]):
         return next((keys for of, keys in _PORT_KEYS.items() if of in entries_[0]), ())
     return _KEYS.get(name, ())
@@ -171,7 +171,7 @@ def _time(text: object) -> object:
 
 # ---------------------------------------------------------------------------------------------------- booking
 def _is_booked(wanted: Document, live: Document) -> bool:
-    """Whether we have applied the object, and claim nothing there that we do not want any more."""
+    """Whether we have applied the object, and own no field of it that is not wanted any more."""
     ours = next((each for each in entries(live) if is_ours(each)), None)
     return ours is not None and not _claims_more(ours.get("fieldsV1") or {}, wanted)
 

@@ -1,4 +1,4 @@
-"""Objects that somebody else changes again and again: they are repaired less often. Pure."""
+"""Objects that another writer changes again and again: they are repaired less often. Pure."""
 
 from collections import deque
 from typing import Final
@@ -34,5 +34,5 @@ class Contests:
         return True
 
     def waits(self, ref: ObjectRef, now: float) -> float:
-        """For how many seconds the object is not repaired."""
+        """The seconds for which the object is not repaired; 0: it is."""
         return max(0.0, self._until.get(ref, 0.0) - now)

@@ -1,8 +1,8 @@
-"""From certificates of our own to those of cert-manager, so that the webhook can be called all the time.
+"""Replaces certificates of our own by those of cert-manager, while the webhook can be called all the time.
 
-Until cert-manager has issued one, nothing old is touched. Then whoever kept our own is stopped, so that two
-never write whom the API server trusts; it trusts both while the webhook is rolled out anew, and afterwards
-cert-manager's alone. Only then goes what is not needed any more.
+Until cert-manager has issued one, nothing old is touched. Then our cert-controller is stopped, so that only
+one of them writes `caBundle`. The API server trusts both authorities while the webhook is rolled out, and
+only cert-manager's afterwards. What is not needed any more is deleted last.
 """
 
 from base64 import b64decode, b64encode
@@ -28,14 +28,14 @@ _NEEDED: Final = frozenset({"Namespace", "Certificate"})
 
 
 class Handover:
-    """How far it is, as a run finds it."""
+    """The progress of the handover, as a run finds it."""
 
     def __init__(self, cluster: Cluster, namespace: str, issued: CertManager, authority: bytes) -> None:
         self._cluster = cluster
         self._namespace = namespace
         self._issued = issued
         self._authority = authority
-        """That of the certificate that was issued; empty: none was yet."""
+        """The authority of the issued certificate; empty: none is issued yet."""
 
     @classmethod
     async def of(cls, cluster: Cluster, chosen: Choices) -> "Handover | None":
@@ -48,13 +48,13 @@ class Handover:
 
     @property
     def waits(self) -> str:
-        """What is waited for before anything old is touched."""
+        """What the run waits for before anything old is touched."""
         if self._authority:
             return ""
         return f"waits for cert-manager: Secret {self._namespace}/{_ISSUED} has no certificate yet"
 
     def allowed(self, documents: Sequence[Document], first: int) -> Sequence[Document]:
-        """What of the objects may be applied now; the `first` few always are."""
+        """The objects that may be applied now; the `first` few always may."""
         if not self._authority and self._keeper() is not None:
             return [*documents[:first], *(each for each in documents[first:] if each["kind"] in _NEEDED)]
         if self.is_over():
@@ -62,7 +62,7 @@ class Handover:
         return [_without_injection(each) for each in documents]
 
     def is_over(self) -> bool:
-        """Whether the webhook runs with the new certificate: what it had before may go."""
+        """Whether the webhook runs with the new certificate, so that the old one may be deleted."""
         live = self._live(DEPLOYMENT, _WEBHOOK)
         if not self._authority or live is None:
             return False
@@ -71,7 +71,7 @@ class Handover:
         return mounted and not waiting([(_WEBHOOK, live.document)])
 
     async def begin(self, writes: Writes) -> None:
-        """Stop who kept our own certificates, and let the API server trust both."""
+        """Stop the cert-controller, and let the API server trust both authorities."""
         keeper = self._keeper()
         if not self._authority or keeper is None:
             return

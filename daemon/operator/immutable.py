@@ -1,4 +1,4 @@
-"""What of an object can never be changed: where it has to, the object is deleted and created again. Pure."""
+"""Immutable fields: if one has to change, the object is deleted and created again. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -24,6 +24,6 @@ def is_managed(live: Document) -> bool:
     return bool(member(live, "metadata", "labels").get(MANAGED_BY) == OPERATOR)
 
 
-def beside(wanted: Document) -> Document:
-    """The same object under a name that nobody has: so that it can be tried while the old one is there."""
+def under_spare_name(wanted: Document) -> Document:
+    """The same object under an unused name, for a dry run of its creation while the old one is there."""
     return {**wanted, "metadata": {**wanted["metadata"], "name": f"{wanted['metadata']['name']}-anew"}}

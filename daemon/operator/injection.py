@@ -17,7 +17,7 @@ from syncret.daemon.operator.handover import INJECT
 
 
 class Injection:
-    """Sets the annotation, and remembers where it was set: so a repair is told from the first time."""
+    """Sets the annotation, and remembers where it was set, to distinguish a repair from the first time."""
 
     def __init__(self, cluster: Cluster, contests: Contests) -> None:
         self._cluster = cluster
@@ -31,10 +31,10 @@ class Injection:
             if self._cluster.inventory.get(ObjectRef(*CRD, "", name)) is None:
                 yield name
 
-    async def bring(self, chosen: Choices, writes: Writes) -> HomeError | None:
-        """Set it on all CRDs that are there, or take ours off; returns what kept it from one of them.
+    async def annotate(self, chosen: Choices, writes: Writes) -> HomeError | None:
+        """Set it on all CRDs that are there, or remove ours; returns the failure of one of them.
 
-        One that cannot be written stops none of the others.
+        A CRD that cannot be written does not stop the others.
         """
         failure: HomeError | None = None
         injects = chosen.cert_manager is not None and chosen.cert_manager.inject
@@ -49,7 +49,7 @@ class Injection:
             try:
                 await self._write(live, ours if injects else None, writes)
             except (NotFound, Conflict):
-                continue  # its change is told, and begins a run
+                continue  # the event of that change begins a run
             except HomeError as error:
                 failure = failure or error
         return failure

@@ -1,4 +1,4 @@
-"""The ExternalSecretsManager: made where there is none, and a mirror of how the configuration is doing."""
+"""The ExternalSecretsManager: created if it is missing; its status mirrors that of the configuration."""
 
 import asyncio
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from syncret.daemon.operator.compare import MANAGER as FIELD_MANAGER
 from syncret.daemon.operator.status import mirrored
 
 FINALIZERS: Final = frozenset({"externalsecretsmanagers.operator.openshift.io/external-secrets-manager"})
-LOOK_EVERY: Final = 1.0
-"""Seconds between two looks whether it is still there; they ask nobody."""
+CHECK_EVERY: Final = 1.0
+"""Seconds between two checks whether it is still there; they make no request."""
 
 
 class ManagerReconciler:
@@ -58,17 +58,17 @@ class ManagerReconciler:
 
 
 async def keep_manager(cluster: Cluster, home: Home) -> None:
-    """Make it whenever it is not there, as far as has been told, and we are the active replica."""
+    """Create it whenever the watch does not show it and we are the active replica."""
     while True:
         unknown = cluster.inventory.is_unknown(MANAGER.group_kind)
         if cluster.inventory.get(MANAGER) is None and not unknown and home.owns(MANAGER):
             try:
                 await home.create(_new(cluster), field_manager=FIELD_MANAGER)
             except AlreadyExists:
-                pass  # the watch has not told of it yet
+                pass  # the watch has not shown it yet
             except HomeError:
                 cluster.metrics.ran("failed")
-        await asyncio.sleep(LOOK_EVERY)
+        await asyncio.sleep(CHECK_EVERY)
 
 
 def _new(cluster: Cluster) -> Document:

@@ -1,4 +1,4 @@
-"""What the operator tells Prometheus."""
+"""The metrics of the operator."""
 
 import math
 from collections import Counter as Counts

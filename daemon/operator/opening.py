@@ -1,7 +1,7 @@
 """Runs the operator: one home, one engine, two reconcilers, until a signal stops it.
 
-Everything is installed in one namespace, and of objects in namespaces that one alone is watched. Where a
-configuration wants another, all begins anew there.
+Everything is installed in one namespace, and only that namespace is watched. If the configuration names
+another one, the watches are restarted there.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class RunningOperator(Struct, frozen=True, kw_only=True):
     inventory: Inventory
     home: KubernetesHome
     moved: asyncio.Event
-    """Set where it has to begin anew, in another namespace."""
+    """Set if the watches have to be restarted in another namespace."""
     namespace: Callable[[], str]
     """The namespace that is wanted."""
 
@@ -98,7 +98,7 @@ def own_namespace(settings: Settings, environment: Mapping[str, str]) -> str:
 
 
 def environment_of(settings: Settings, environment: Mapping[str, str]) -> Environment:
-    """What is known beside the two objects: settings win over the variables that bundles set."""
+    """The operator's environment; settings take precedence over the variables that bundles set."""
     chosen = settings.operator
     return Environment(
         image=chosen.operand_image or environment.get("RELATED_IMAGE_EXTERNAL_SECRETS", ""),

@@ -1,4 +1,4 @@
-"""One run for the ExternalSecretsConfig: from what it says to what is installed, and to its status."""
+"""Reconciles the ExternalSecretsConfig: installs what it says, and writes its status."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,15 +27,15 @@ from syncret.daemon.operator.cluster import (
 )
 from syncret.daemon.operator.handover import Handover
 from syncret.daemon.operator.injection import Injection
-from syncret.daemon.operator.named import Waits, missing
+from syncret.daemon.operator.prerequisites import NotYet, check_prerequisites
 from syncret.daemon.operator.status import Report, State, status_of, waiting
 from syncret.daemon.operator.takeover import MANAGED_ANNOTATIONS, listed
 
 INSTALLED: Final = "externalsecretsconfig.operator.openshift.io/installed"
-"""The annotation that says what cannot change any more."""
+"""The annotation with the choices that cannot change any more."""
 
 FINALIZERS: Final = frozenset({"externalsecretsconfigs.operator.openshift.io/external-secrets-controller"})
-"""Of another operator, which nobody would remove."""
+"""Of another operator, which may no longer run and remove them."""
 
 FIRST: Final = 3
 """The objects that all others need: the namespace, and our own rights in it."""
@@ -48,27 +48,27 @@ RIGHTS_ARE_KNOWN_WITHIN: Final = 5.0
 """Seconds after which a right that was just given must count."""
 
 MOST_NAMED: Final = 10
-"""So many objects are named in one event."""
+"""The most objects that are named in one event."""
 
 
 class Done(NamedTuple):
-    """What a run came to that got to its end."""
+    """The result of a run that was not interrupted by an error."""
 
     pending: str
-    """What is still waited for."""
+    """What the installation still waits for."""
     not_annotated: HomeError | None
-    """What kept the annotation from a CRD."""
+    """Why a CRD could not be annotated."""
 
 
 class ConfigReconciler:
-    """Brings the installation to where its configuration wants it."""
+    """Brings the installation to what its configuration says."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._installer = Installer(cluster)
         self._injection = Injection(cluster, self._installer.contests)
         self._managed: StoredObject | None = None
-        """The configuration as the last run saw it: an event about its end is still to be told."""
+        """The configuration as the last run saw it; None: the event about its end was recorded."""
 
     @property
     def group_kind(self) -> GroupKind:
@@ -88,7 +88,7 @@ class ConfigReconciler:
         """As `Reconciler` says."""
         stored = self._cluster.inventory.get(ref)
         if stored is None or ref != CONFIG:
-            self._tell_end(self._managed if ref == CONFIG else None)
+            self._record_end(self._managed if ref == CONFIG else None)
             self._cluster.metrics.ended()
             self._cluster.wake(MANAGER)
             return Outcome()
@@ -96,7 +96,7 @@ class ConfigReconciler:
         if FINALIZERS.intersection(held):
             stored = await writes.set_finalizers(stored, [each for each in held if each not in FINALIZERS])
         if stored.document["metadata"].get("deletionTimestamp"):  # another finalizer holds it
-            self._tell_end(stored)
+            self._record_end(stored)
             return Outcome()
         self._managed = stored
         manager = self._cluster.inventory.get(MANAGER)
@@ -109,13 +109,13 @@ class ConfigReconciler:
         return outcome
 
     async def _report(self, stored: StoredObject, chosen: Choices, writes: Writes) -> tuple[Report, Outcome]:
-        """Do it, and say what it came to."""
+        """Install, and report the result."""
         try:
             done = await self._install(stored, chosen, writes)
         except ConfigError as error:
             text = "; ".join(str(each) for each in error.problems)
             return self._of("failed", chosen, text), Outcome(self._cluster.now() + AGAIN_IF_FATAL)
-        except Waits as reason:
+        except NotYet as reason:
             return self._of("progressing", chosen, str(reason)), Outcome(self._cluster.now() + reason.seconds)
         except HomeError as error:
             return self._failure(error, chosen, None)
@@ -135,7 +135,7 @@ class ConfigReconciler:
         return report, Outcome(now + AGAIN, failure=error)
 
     def _is_fatal(self, error: HomeError) -> bool:
-        """Whether no more than a change helps. Rights that were just given may not be known yet."""
+        """Whether only a change helps. Rights that were just given may not be in effect yet."""
         if isinstance(error, NotAllowed):
             return self._cluster.now() - self._installer.rights_since > RIGHTS_ARE_KNOWN_WITHIN
         return isinstance(error, Invalid) and not isinstance(error, Forbidden)
@@ -153,16 +153,16 @@ class ConfigReconciler:
         )
 
     async def _install(self, stored: StoredObject, chosen: Choices, writes: Writes) -> Done:
-        """Install what is chosen. Raises ConfigError, Waits, HomeError."""
+        """Install what is chosen. Raises ConfigError, NotYet, HomeError."""
         cluster = self._cluster
         found = list(problems(chosen, cluster.environment, installed(stored.document)))
         if found:
             raise ConfigError(found)
         if chosen.namespace != cluster.namespace:
             cluster.move(chosen.namespace)
-            raise Waits(f"begins to watch namespace {chosen.namespace}")
+            raise NotYet(f"begins to watch namespace {chosen.namespace}")
         documents = wanted(chosen, cluster.environment, cluster.catalog)
-        await missing(cluster, chosen)
+        await check_prerequisites(cluster, chosen)
         is_new = installed(stored.document) is None
         stored = await self._note(stored, chosen, writes)
         handover = await Handover.of(cluster, chosen)
@@ -170,14 +170,14 @@ class ConfigReconciler:
             await handover.begin(writes)
             documents = handover.allowed(documents, FIRST)
         steps, there = await self._installer.install(documents, FIRST, writes, listed(stored.document))
-        self._tell_steps(stored, steps)
+        self._record_steps(stored, steps)
         if is_new:
-            self._tell_found(stored, there)
+            self._record_found(stored, there)
         unseen = [kind for kind in OBJECTS if kind != CERTIFICATE and cluster.inventory.is_unknown(kind)]
         if unseen:  # rights that were just given are not known at once
             cluster.applier.retry_unknown(unseen)
             kinds = ", ".join(map(str, unseen))
-            raise Waits(f"waits for the watches of namespace {chosen.namespace}: {kinds}")
+            raise NotYet(f"waits for the watches of namespace {chosen.namespace}: {kinds}")
         if handover is not None:
             await handover.end(writes)
         if handover is None or handover.is_over():
@@ -186,14 +186,14 @@ class ConfigReconciler:
                 stored = await self._annotate(stored, MANAGED_ANNOTATIONS, None, writes)
         not_annotated = None
         if handover is None or handover.is_over():
-            not_annotated = await self._injection.bring(chosen, writes)
+            not_annotated = await self._injection.annotate(chosen, writes)
         cluster.metrics.installed(Counter(each.ref.kind for each in cluster.ours()))
         waits = "" if handover is None else handover.waits
         pending = (*self._missing_crds(), waits, self._waits_for(documents), self._contested())
         return Done("; ".join(filter(None, pending)), not_annotated)
 
     async def _note(self, stored: StoredObject, chosen: Choices, writes: Writes) -> StoredObject:
-        """Write down what cannot change any more, before there is anything that would have to move."""
+        """Write down the choices that cannot change any more, before the first object is installed."""
         before = installed(stored.document)
         now = Installed(chosen.namespace, chosen.cert_manager is not None)
         if before == now:
@@ -216,7 +216,7 @@ class ConfigReconciler:
             if name_of(document)[1:] in names or is_left_alone(document, chosen):
                 continue
             if await delete_if_there(writes, each):
-                self._tell(stored, "Removed", f"{each.ref} removed")
+                self._record(stored, "Removed", f"{each.ref} removed")
 
     def _missing_crds(self) -> Iterator[str]:
         lacking = [*self._injection.missing()]
@@ -234,7 +234,7 @@ class ConfigReconciler:
 
     def _contested(self) -> str:
         return "; ".join(
-            f"{ref} is contested: {other or 'somebody'} changes it again and again"
+            f"{ref} is contested: changed by {other or 'others'} again and again"
             for ref, other in self._installer.contested.items()
         )
 
@@ -248,38 +248,39 @@ class ConfigReconciler:
             self._cluster.wake(MANAGER)
 
     # ------------------------------------------------------------------------------------------------- events
-    def _tell_steps(self, stored: StoredObject, steps: Sequence[Step]) -> None:
-        """One event for each thing that was done, however many objects it was done to."""
+    def _record_steps(self, stored: StoredObject, steps: Sequence[Step]) -> None:
+        """One event for each verb, with the objects that it was done to."""
         for verb in dict.fromkeys(each.verb for each in steps):
             names = [str(each.ref) for each in steps if each.verb == verb]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             message = f"{verb}: {', '.join(names[:MOST_NAMED])}{more}"
-            self._tell(stored, "Reconciled", message)
+            self._record(stored, "Reconciled", message)
         for ref, other in self._installer.contested.items():
             if any(each.ref == ref for each in steps):
-                message = f"{ref} is changed by {other or 'somebody'} again and again: left for ten minutes"
-                self._tell(stored, "Contested", message, warning=True)
+                message = f"{ref} is changed by {other or 'others'} again and again: left for ten minutes"
+                self._record(stored, "Contested", message, warning=True)
 
-    def _tell_found(self, stored: StoredObject, found: Sequence[ObjectRef]) -> None:
-        """Name each object that was there before a new configuration: it is taken over."""
+    def _record_found(self, stored: StoredObject, found: Sequence[ObjectRef]) -> None:
+        """Name each object that was there before a new configuration: they are taken over."""
         for begin in range(0, len(found), MOST_NAMED):
             names = ", ".join(map(str, found[begin : begin + MOST_NAMED]))
             message = f"there already, perhaps from an earlier installation, and taken over: {names}"
-            self._tell(stored, "ResourceAlreadyExists", message, warning=True)
+            self._record(stored, "ResourceAlreadyExists", message, warning=True)
 
-    def _tell_end(self, stored: StoredObject | None) -> None:
-        """Say once that the management is over."""
+    def _record_end(self, stored: StoredObject | None) -> None:
+        """Record once that the installation is not managed any more."""
         if self._managed is None or stored is None:
             return
         self._managed = None
-        self._tell(stored, "RemoveDeployment", "not managed any more; what is installed stays", warning=True)
+        message = "not managed any more; what is installed stays"
+        self._record(stored, "RemoveDeployment", message, warning=True)
 
-    def _tell(self, stored: StoredObject, reason: str, message: str, *, warning: bool = False) -> None:
+    def _record(self, stored: StoredObject, reason: str, message: str, *, warning: bool = False) -> None:
         self._cluster.record_event(stored, warning=warning, reason=reason, message=message)
 
 
 def installed(config: Document) -> Installed | None:
-    """What the annotation says; None where it says nothing that can be read."""
+    """The choices in the annotation; None if it is missing or cannot be read."""
     text = member(config, "metadata", "annotations").get(INSTALLED, "")
     try:
         found = msgspec.json.decode(text)

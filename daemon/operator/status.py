@@ -1,4 +1,4 @@
-"""What a run came to, as the status of an ExternalSecretsConfig and of the ExternalSecretsManager. Pure."""
+"""The result of a run as the status of ExternalSecretsConfig and ExternalSecretsManager. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, TypeAlias
@@ -19,17 +19,17 @@ State: TypeAlias = Literal["ready", "progressing", "failed"]
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What a run came to."""
+    """The result of a run."""
 
     state: State
     message: str = ""
-    """What is waited for, or why it cannot be."""
+    """What the run waits for, or why it failed."""
     ignored: Sequence[str] = ()
     """What is written and has no effect."""
     injects: bool = False
     """Whether cert-manager is to write its authority to CRDs."""
     not_annotated: str | None = None
-    """Why it cannot; empty: it can; None: this run did not get so far."""
+    """Why it cannot; empty: it can; None: this run did not try."""
     image: str = ""
     bitwarden_image: str = ""
 

@@ -1,4 +1,4 @@
-"""What the operator that was there before us wrote, and what of it is ours now. Pure."""
+"""Takes over the fields and annotations that the former operator wrote. Pure."""
 
 from base64 import b64decode
 from binascii import Error as NotBase64
@@ -11,7 +11,7 @@ from syncret.config.meta import Document, is_list, member
 from syncret.daemon.operator.compare import MANAGER, entries, is_ours
 
 FORMER: Final = "external-secrets-operator"
-"""Its name in the bookkeeping of fields."""
+"""Its field manager in `managedFields`."""
 
 MANAGED_ANNOTATIONS: Final = "externalsecretsconfig.operator.openshift.io/managed-annotations"
 """The annotation of its configuration that lists the keys which it has written to all objects."""
@@ -21,9 +21,9 @@ _PLACES: Final = (("metadata",), ("spec", "template", "metadata"))
 
 
 def renamed(document: Document) -> Sequence[Document] | None:
-    """The bookkeeping with what the former operator wrote as ours; None if it wrote nothing.
+    """`managedFields` with the former operator's fields as ours; None if it has none.
 
-    The number of replicas stays booked under its name: what is booked as ours and not applied is removed.
+    The number of replicas stays its own, as a field that is ours and not applied would be removed.
     """
     former = [each for each in entries(document) if _is_former(each)]
     if not former or any(is_ours(each) for each in entries(document)):

@@ -1,4 +1,4 @@
-"""The error for an address or a socket that cannot be listened on, with a remedy."""
+"""The error for an address or a socket on which the daemon cannot listen, with a remedy."""
 
 import errno
 from typing import Final

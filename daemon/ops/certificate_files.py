@@ -22,7 +22,7 @@ def server_context(certificate: bytes, key: bytes, *, whose: str) -> ssl.SSLCont
 
 
 class CertificateFiles:
-    """Gives the TLS context of each new connection. What cannot be used leaves the one before in use."""
+    """Gives the TLS context of new connections. If the files cannot be used, the last one stays in use."""
 
     def __init__(self, settings: MetricsTls) -> None:
         folder = Path(settings.cert_dir)

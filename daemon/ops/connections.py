@@ -1,4 +1,4 @@
-"""Accepts the connections of an HTTP server: so many at most, and none for long without a request.
+"""Accepts the connections of an HTTP server: limits their number, and closes those without a request.
 
 Neither idle clients nor a shortage of descriptors affects the rest of the daemon. asyncio's own server
 accepts without bound, and logs an error for each connection that it cannot accept.
@@ -107,7 +107,7 @@ class Connections:
             async for accepted in self._accepted(listener):
                 await self._attach(accepted, new_handler(), None)
             return
-        async with asyncio.TaskGroup() as group:  # who is slow at a handshake keeps nobody else waiting
+        async with asyncio.TaskGroup() as group:  # a slow handshake delays no other connection
             async for accepted in self._accepted(listener):
                 await self._handshakes.acquire()
                 group.create_task(self._shake_hands(accepted, new_handler()), name="TLS handshake")
@@ -218,12 +218,12 @@ class _Connection(asyncio.Protocol):
         self._handler = handler
         self._connections = connections
         self.requests = 0
-        """That are being answered."""
+        """The number of requests that are being answered."""
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     def expire(self, seconds: float) -> None:
-        """Close the connection in so many seconds, instead of when it was said before."""
+        """Close the connection in so many seconds; replaces an earlier time."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(seconds, self.close)

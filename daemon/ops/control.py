@@ -170,7 +170,7 @@ def application(view: View) -> web.Application:
 def explanation(
     view: View, kind: str, namespace: str, name: str, *, seen: tuple[str, ...] = ()
 ) -> Explanation:
-    """The explanation of one object; `seen` is what the host shows just now. Raises UnknownObject."""
+    """The explanation of one object; `seen` is what the host shows now. Raises UnknownObject."""
     controllers, engine = view.running, view.running.engine
     ref, every = ref_of(kind, namespace, name), invalid_objects(view.problems)
     invalid = every.get(ref)
@@ -202,7 +202,7 @@ def explanation(
 
 
 async def _blind_mounts(view: View, ref: ObjectRef) -> tuple[str, ...]:
-    """Where a new set of a Delivery would not be seen."""
+    """Mounts of other processes that would not show a new set of a Delivery."""
     stored = view.running.inventory.get(ref) if ref.group_kind == DELIVERY.group_kind else None
     if stored is None:
         return ()
@@ -214,7 +214,7 @@ async def _blind_mounts(view: View, ref: ObjectRef) -> tuple[str, ...]:
 
 
 def _released(view: View, ref: ObjectRef) -> tuple[str, ...]:
-    """Which sensitive fields of releases an object is made for."""
+    """The sensitive fields of releases that an object is made for."""
     if not view.releases():
         return ()
     from syncret.daemon.ops.releases import notes  # few hosts have any

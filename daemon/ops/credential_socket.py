@@ -57,7 +57,7 @@ class CredentialSocket:
             yield lambda _: nullcontext()
 
     def close(self) -> None:
-        """Refuse whoever waits: the process ends."""
+        """Refuse all requests that wait: the process ends."""
         if self.left:
             from syncret.daemon.delivery.credentials.server import refuse_all  # as above
 
@@ -89,7 +89,7 @@ class CredentialSocket:
             self.left = server.left
 
     def _restored(self, wait: float) -> "list[Request]":
-        """Those that waited when the process before this one died."""
+        """The requests that waited when the previous process died."""
         if not self._kept:
             return []
         from syncret.daemon.delivery.credentials.server import Request  # as above

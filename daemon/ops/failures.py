@@ -1,4 +1,4 @@
-"""What is not in order: manifests that have no effect, and objects that fail."""
+"""Failures: manifests that have no effect, and objects that fail."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -42,7 +42,7 @@ def invalid_manifests(problems: Iterable[HomeProblem]) -> list[InvalidManifest]:
 
 
 def invalid_objects(problems: Iterable[HomeProblem]) -> Mapping[ObjectRef, InvalidManifest]:
-    """Those that name an object, by its name."""
+    """The invalid manifests that name an object, by its ref."""
     return {each.ref: each for each in reversed(invalid_manifests(problems)) if each.ref is not None}
 
 

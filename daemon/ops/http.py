@@ -35,10 +35,10 @@ BACKLOG: Final = 128
 
 
 _RESTRICTED: Final = ("/metrics", "/status")
-"""What may be for some alone; probes are for all."""
+"""Paths that may be restricted to some clients; probes are open to all."""
 
 _PLACES: Final = 3
-"""So many of the places of invalid manifests, or of Deliveries, are named."""
+"""The most invalid manifests, or Deliveries, that are named."""
 
 _STATUS_ELSEWHERE: Final = """\
 /status is served on the control socket: syncret status -o json, or
@@ -171,7 +171,7 @@ def application(view: View, *, guard: Middleware, health_alone: bool = False) ->
 
 
 def authorized(current: Callable[[], Reviews | None]) -> Middleware:
-    """A middleware that serves metrics and status to those alone who may read them, if that is asked for."""
+    """A middleware that, if configured, serves metrics and status only to clients that may read them."""
 
     @web.middleware
     async def authorize(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -221,7 +221,7 @@ def undelivered(view: View) -> str:
 
 
 def invalid_details(view: View) -> Iterator[str]:
-    """What `/readyz` says of invalid manifests. They do not make the daemon unready: others are delivered."""
+    """Lines of `/readyz` about invalid manifests. The daemon stays ready: the others are delivered."""
     invalid = invalid_manifests(view.problems)
     if invalid:
         what = "1 manifest is" if len(invalid) == 1 else f"{len(invalid)} manifests are"

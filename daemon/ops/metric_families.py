@@ -213,7 +213,7 @@ HELD: Final = Family(
 FOREIGN: Final = Family(
     "syncret_foreign_writer",
     "gauge",
-    "1 while another operator works on the same objects, by what tells of it: nothing is written then.",
+    "1 while another operator works on the same objects, by the sign of it: nothing is written then.",
     ("kind",),
 )
 MASTER: Final = Family(

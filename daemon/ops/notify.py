@@ -56,7 +56,7 @@ class Notifier:
         self._send(f"FDSTORE=1\nFDNAME={name}", fd)
 
     def forget(self, name: str) -> None:
-        """Have it closed that was to be kept under this name."""
+        """Have systemd close the descriptor that it keeps under this name."""
         self._send(f"FDSTOREREMOVE=1\nFDNAME={name}")
 
     def _send(self, message: str, *fds: int) -> bool:

@@ -1,4 +1,4 @@
-"""Serves `syncret refresh`, `explain`, completion: finds the object that an operator named, makes it due now.
+"""Serves `syncret refresh`, `explain` and completion: finds the object by its name, and makes it due now.
 
 A refresh has the effect of the External Secrets operator's `force-sync` annotation, but sets none: the
 annotation would be lost when the manifest changes, removed from a child by the cluster-wide object that
@@ -24,7 +24,7 @@ from syncret.daemon.ops.view import Objects, Running, View
 _BY_WORD: Final = {
     word: kind for kind in SHOWN_ON_HOST for word in (kind.kind.lower(), kind.plural, *kind.short_names)
 }
-"""The kinds by what an operator may call them."""
+"""The kinds by all their names: plural, singular, short."""
 
 
 def _kind(word: str) -> Kind | None:
@@ -43,7 +43,7 @@ class UnknownObject(Exception):
 def ref_of(kind: str, namespace: str, name: str) -> ObjectRef:
     """The object of a kind. Raises UnknownObject."""
     wanted = _kind(kind)
-    if wanted is None and "." in kind:  # one of another operator, as `Redis.cache.azure.com`
+    if wanted is None and "." in kind:  # a kind of another operator, as `Redis.cache.azure.com`
         other, _, group = kind.partition(".")
         return ObjectRef(group, other, namespace, name)
     if wanted is None:
@@ -70,7 +70,7 @@ def find(objects: Objects, ref: ObjectRef, invalid: Mapping[ObjectRef, object]) 
 
 
 class Names(msgspec.Struct, frozen=True):
-    """What a shell may offer: namespace and name of each object."""
+    """The completions that a shell offers: namespace and name of each object."""
 
     objects: list[tuple[str, str]]
 
@@ -140,7 +140,7 @@ def _check(running: Running, stored: StoredObject) -> None:
 
 
 def check_policy(resource: ExternalSecret) -> None:
-    """Refuse what is created only once: it may be a password in use. Raises Refused."""
+    """Raise Refused for a target that is created only once: its value may be a password in use."""
     if not resource.status.synced_resource_version:
         return
     hint = "delete what it wrote, and it is made anew"

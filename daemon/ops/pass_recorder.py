@@ -1,4 +1,4 @@
-"""Records one pass over all objects, of `sync` or the start of the daemon: how far it is, what it wrote."""
+"""Records one pass over all objects, of `sync` or the start of the daemon: its progress, and its writes."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +12,7 @@ class PassRecorder(NullObserver):
     """Counts the first run of each object, and keeps the changes of outputs until it is stopped."""
 
     def __init__(self, show: Callable[[int, int], None] | None = None) -> None:
-        """`show` is told how many of how many objects have had their first run."""
+        """`show` gets the number of objects that have had their first run, and the number of all."""
         self._show = show
         self._seen: set[ObjectRef] = set()
         self._total = 0
@@ -29,7 +29,7 @@ class PassRecorder(NullObserver):
         if self._show is None or not self.is_recording:
             return
         self._seen.add(run.ref)
-        if self._total:  # while manifests are still read, nobody knows how many there are
+        if self._total:  # unknown while manifests are still read
             self._show(len(self._seen), max(self._total, len(self._seen)))
 
     def first_pass(self, seconds: float) -> None:
@@ -43,7 +43,7 @@ class PassRecorder(NullObserver):
             self._written.append(change)
 
     def output_removed(self, ref: ObjectRef, before: Document) -> None:
-        """An output is gone, for whatever reason."""
+        """An output is gone, for any reason."""
         if self.is_recording:
             self._removed[ref] = before
 

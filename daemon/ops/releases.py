@@ -40,7 +40,7 @@ class FieldStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     origin: Origin | None = msgspec.field(name="from")
     ref: SecretKey | None
     ready: bool | None
-    """Whether its value is there; None: nobody here knows."""
+    """Whether its value is there; None: unknown here."""
     last_good: str | None
     """When its ExternalSecret was confirmed last; of a literal, when its file was written."""
     constraints: str
@@ -72,7 +72,7 @@ async def pieces(view: View) -> AsyncGenerator[bytes, None]:
 
 
 def notes(view: View, ref: ObjectRef) -> Iterator[str]:
-    """What `explain` tells of an ExternalSecret that is made for a release."""
+    """What `explain` shows of an ExternalSecret that is made for a release."""
     for release in view.releases():
         for field in release.fields:
             if field.variant == "k8s-eso" and _external_secret(field, release) == ref:
@@ -117,7 +117,7 @@ def _view(ref: ObjectRef, running: Running) -> ObjectView | None:
 
 
 def _verdict(field: HostedField, newest: ObjectView) -> str:
-    """What the constraints of one key came to when they were asked last."""
+    """The result of the last check of the constraints of one key."""
     condition = newest.constraints_condition
     if field.constraints != "deferred" or condition is None or condition.status == "Unknown":
         return field.constraints

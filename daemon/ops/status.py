@@ -100,7 +100,7 @@ class Summary(
     queue: QueueStatus
     problems: tuple[ManifestProblem, ...]
     observing: str = ""
-    """Why nothing is written; empty: what is to be written is."""
+    """Why nothing is written; empty: writes are made."""
     cache: "CacheStatus | None" = None
     """None: there is none."""
 
@@ -113,7 +113,7 @@ class CacheStatus(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     entries: int
     bytes: int
     oldest_seconds: float | None
-    """Age of what its store confirmed longest ago."""
+    """Age of the value whose confirmation by its store is the oldest."""
     served: int
     """Objects whose values no store could confirm when that was tried last."""
     restored: int
@@ -266,7 +266,7 @@ async def _rows(
 def _each(
     running: Running, kinds: list[Kind], invalid: Mapping[ObjectRef, InvalidManifest]
 ) -> Iterator[ObjectStatus]:
-    """The objects of some kinds, and those that would be of them if their manifests were valid."""
+    """The objects of some kinds, and those of invalid manifests of these kinds."""
     engine, memory, sessions = running.engine, running.context.memory, running.context.sessions
     for kind in kinds:
         for stored in list(running.inventory.list(kind.group_kind)):

@@ -1,4 +1,4 @@
-"""What `ops` sees of the running engine, as protocols, and of an object: the fields operators ask for."""
+"""The view that `ops` has of the running engine, as protocols, and of an object: the fields it shows."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -166,7 +166,7 @@ class View:
     clock: Clock
     settings: Settings
     started: float = field(default_factory=lambda: asyncio.get_running_loop().time())
-    """In the loop's time, which no clock moves."""
+    """In the time of the event loop, which is monotonic."""
     registry: Registry = field(default_factory=Registry)
     address: str = ""
     """The address of the HTTP server once it serves, with the port that was bound for port 0."""
@@ -175,7 +175,7 @@ class View:
     observing: Callable[[], str] = lambda: ""
     """Why nothing is written; empty: what is to be written is."""
     reviews: Reviews | None = None
-    """Reviews who may read the metrics; None: all may."""
+    """Checks who may read the metrics; None: all may."""
     health_address: str = ""
     """That of the server for probes alone."""
     problems: Sequence[HomeProblem] = field(default_factory=tuple)
@@ -258,7 +258,7 @@ class ObjectView(msgspec.Struct, frozen=True):
 def view_of(stored: StoredObject, unreported: LastError | None = None) -> ObjectView:
     """The view of one object; empty for one that is malformed (its condition says why).
 
-    What its last run failed with and could not report takes the place of the condition Ready.
+    An error of its last run that could not be written to its status replaces the condition Ready.
     """
     try:
         view = stored.as_type(ObjectView)

@@ -14,7 +14,7 @@ from syncret.providers.work import Work
 
 
 class Checked(Struct, frozen=True):
-    """The groups by `$secretName`, and by label what the constraints of each field came to."""
+    """The groups by `$secretName`, and the verdict on the constraints of each field by its label."""
 
     groups: Mapping[str, Group]
     verdicts: Mapping[str, str]
@@ -43,18 +43,18 @@ def _verdict(field: Field, policy: Policy, findings: Findings) -> str:
         return "none"
     match field.fulfilment:
         case Text(value) if len(value) > LARGEST:
-            return "unchecked"  # that it is too large for a Secret is told with the others of its group
+            return "unchecked"  # reported with its group, as too large for a Secret
         case Text(value, origin):
             place = field.user.at("value") if origin == "written" else field.user
-            tell = findings.warn if policy.constraints == "warn" else findings.error
+            add = findings.warn if policy.constraints == "warn" else findings.error
             try:
                 violated = field.routing.constraints.violated(value, Work())
             except OverBudget:
-                tell(place, "takes too long to be checked", "give a shorter one, or simplify its constraints")
+                add(place, "takes too long to be checked", "give a shorter one, or simplify its constraints")
                 return "violated"
             if violated is None:
                 return "satisfied"
-            tell(place, f"violates the constraint {violated}", "give a value that satisfies it")
+            add(place, f"violates the constraint {violated}", "give a value that satisfies it")
             return "violated"
         case Reference(source="k8s-eso"):
             return "deferred"

@@ -1,7 +1,7 @@
 """The compiler of a release: parse, resolve tags, check, plan, render; each step reads the value of the last.
 
-Only the resolution of tags asks anyone, and the caller does it: `Parsed.tags` says what for, `resolved` takes
-the answers.
+Only the resolution of tags needs I/O, and the caller does it: `Parsed.tags` are the tags, `resolved` takes
+their values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from syncret.config.meta import Document, is_object
 from syncret.daemon.core.constraints.rules import read_mapping
 from syncret.daemon.release.checks import Checked, check
 from syncret.daemon.release.dispatch import manifests_of
-from syncret.daemon.release.documents import NOWHERE, Documents, spec_of, told_apart
+from syncret.daemon.release.documents import NOWHERE, Documents, documents_by_kind, spec_of
 from syncret.daemon.release.findings import Findings, Place, Reported
 from syncret.daemon.release.groups import read_settings
 from syncret.daemon.release.leaves import LeafReader, is_sensitive
@@ -32,7 +32,7 @@ _ORDER = ("Secret", "ExternalSecret", "Deployment")
 
 
 class Refusal(Struct, frozen=True):
-    """Why a tag has no value. `is_mistake`: it was not allowed, or asks for what nobody gave."""
+    """Why a tag has no value. `is_mistake`: it is not allowed, or names a value that was not given."""
 
     message: str
     hint: str = ""
@@ -40,9 +40,9 @@ class Refusal(Struct, frozen=True):
 
 
 def parse(loaded: Sequence[LoadedDocument], *, strict: bool = False) -> Parsed:
-    """Tell the documents apart, and unify what is declared with what is set."""
+    """Sort the documents by kind, and unify what is declared with what is set."""
     findings = Findings()
-    documents = told_apart(loaded, findings)
+    documents = documents_by_kind(loaded, findings)
     policy = read_policy(documents, findings, strict=strict)
     spec = spec_of(documents.module)
     top = Place(NOWHERE if documents.module is None else documents.module, "spec")
@@ -52,7 +52,7 @@ def parse(loaded: Sequence[LoadedDocument], *, strict: bool = False) -> Parsed:
     unifier = Unifier(findings, leaves)
     tree: Document = {}
     if documents.module is None:
-        pass  # a problem says so, and nothing is known of the others
+        pass  # reported as a problem; the others are unknown
     elif documents.is_resolved:
         for name in ("config", "requires"):
             tree[name] = unifier.opened(spec.get(name) or {}, top.at(name), name)
@@ -86,7 +86,7 @@ class Declared(Struct, frozen=True):
 def declared(loaded: Sequence[LoadedDocument]) -> Declared:
     """The schema of a module alone."""
     findings = Findings()
-    documents = told_apart(loaded, findings)
+    documents = documents_by_kind(loaded, findings)
     module = documents.module
     if documents.is_resolved and module is not None:
         findings.error(Place(module, "kind"), "has no schema", "give the Module instead")
@@ -176,15 +176,15 @@ def _resolved(field: Field, answers: Mapping[str, SecretBytes | Refusal], findin
             answer = answers[field.label]
             if isinstance(answer, SecretBytes):
                 return replace(field, fulfilment=Text(answer, tag.kind))
-            tell = findings.error if answer.is_mistake else findings.undelivered
-            tell(field.user, answer.message, answer.hint)
+            add = findings.error if answer.is_mistake else findings.undelivered
+            add(field.user, answer.message, answer.hint)
             return replace(field, fulfilment=Failed())
         case _:
             return field
 
 
 class Rendered(Struct, frozen=True):
-    """What a run has come to: manifests with their values, unless anything was wrong."""
+    """The result of a run: manifests with their values, unless there was an error."""
 
     items: tuple[Document, ...]
     checked: Checked

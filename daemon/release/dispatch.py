@@ -1,4 +1,4 @@
-"""Dispatch: which manifests a fulfilment makes, and what refers to it. One table, by source."""
+"""Dispatch: the manifests that a fulfilment makes, and the references to it. One table, by source."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

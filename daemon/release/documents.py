@@ -1,4 +1,4 @@
-"""Tells the documents of a run apart: one module or resolved release, a release, a platform, and others."""
+"""Sorts the documents of a run by kind: one module or resolved release, a release, a platform, and others."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -43,7 +43,7 @@ _MEMBERS: Final = {
 
 
 class Documents(Struct, frozen=True):
-    """The documents of one run; a problem is told of what is missing or twice there."""
+    """The documents of one run; each that is missing or there twice was reported."""
 
     module: Given | None = None
     is_resolved: bool = False
@@ -74,12 +74,12 @@ class Documents(Struct, frozen=True):
         return ""
 
     def values_at(self) -> Place:
-        """Where values stand, or would stand."""
+        """The place of the values, also if there are none."""
         given = self.release or self.module
         return Place(given if given is not None else NOWHERE, _VALUES)
 
     def platform_at(self, *steps: str) -> Place:
-        """Where a member of the platform's spec stands, or would stand."""
+        """The place of a member of the platform's spec, also if it is absent."""
         given = self.platform or self.release or self.module
         return Place(given if given is not None else NOWHERE, "spec").at(*steps)
 
@@ -97,11 +97,11 @@ def spec_of(given: Given | None) -> Document:
     return {} if given is None else member(given.document, "spec")
 
 
-def told_apart(loaded: Sequence[LoadedDocument], findings: Findings) -> Documents:
+def documents_by_kind(loaded: Sequence[LoadedDocument], findings: Findings) -> Documents:
     """The documents by their kind. A document of other groups is handed on as it is.
 
-    Where one of them could not be read or used, nothing is said of the others: what they seem to lack may
-    stand there.
+    If one of them could not be read or used, no other document is reported as missing or incomplete: what is
+    missing may be in the unreadable one.
     """
     unread = tuple(Reported(each.file, problem) for each in loaded for problem in each.problems)
     if any(reported.problem.fatal for reported in unread):
@@ -138,7 +138,7 @@ def told_apart(loaded: Sequence[LoadedDocument], findings: Findings) -> Document
 
 
 def _overlong(document: Document) -> str | None:
-    """Where a key is too long to stand in the paths of all that is below it; None: nowhere."""
+    """The path of the first key that is too long; None: there is none."""
     pending: list[tuple[Json, Path]] = [(document, None)]
     while pending:
         value, path = pending.pop()
@@ -169,8 +169,8 @@ def _is_kind(given: Given, findings: Findings) -> bool:
     top = Place(given, "")
     kind: Json = given.document.get("kind")
     if given.document.get("apiVersion") != API_VERSION:
-        told = "is not known" if "apiVersion" in given.document else f"is missing beside kind: {kind}"
-        findings.error(top.at("apiVersion"), told, f"write apiVersion: {API_VERSION}")
+        message = "is not known" if "apiVersion" in given.document else f"is missing beside kind: {kind}"
+        findings.error(top.at("apiVersion"), message, f"write apiVersion: {API_VERSION}")
         return False
     if kind not in _KINDS:
         findings.error(top.at("kind"), "is not known", did_you_mean(str(kind), _KINDS))

@@ -1,4 +1,4 @@
-"""Where things stand in the documents of a release, and the problems that were found there."""
+"""Places in the documents of a release, and the problems that were found there."""
 
 import re
 from collections import defaultdict
@@ -30,7 +30,7 @@ class Given(msgspec.Struct, frozen=True, eq=False):
 
 
 def below(path: str, step: str | int) -> str:
-    """The path of a member or an item of what stands at a path."""
+    """The path of a member or an item of the value at a path."""
     if isinstance(step, int):
         return f"{path}[{step}]"
     if _PLAIN.fullmatch(step):
@@ -60,7 +60,7 @@ class Reported(NamedTuple):
 
 
 class Findings:
-    """Collects the problems of a run. The messages tell no value."""
+    """Collects the problems of a run. The messages contain no value."""
 
     def __init__(self) -> None:
         self._found: list[tuple[Given, Problem]] = []
@@ -83,7 +83,7 @@ class Findings:
         self._add(place, Problem(path=place.path, message=message, hint=hint))
 
     def warn(self, place: Place, message: str, hint: str = "") -> None:
-        """What is rendered all the same."""
+        """A problem that does not stop the rendering."""
         self._add(place, Problem(path=place.path, message=message, hint=hint, severity=Severity.WARNING))
 
     def unknown(

@@ -154,7 +154,7 @@ def encoded(group: Group) -> dict[str, str]:
 
 
 def _suffix(group: Group) -> str:
-    """Ten hex digits that change with the content. Names are public: a fast hash would tell short values."""
+    """Ten hex digits that change with the content. Names are public: short values need a slow hash."""
     content = json.dumps(encoded(group), sort_keys=True, separators=(",", ":")).encode()
     salt = f"syncret:{group.secret_name}".encode()
     return hashlib.scrypt(content, salt=salt, n=16384, r=8, p=1, dklen=5).hex()

@@ -1,4 +1,4 @@
-"""What is known of a release that a host renders: each sensitive field, where its value is from."""
+"""A release that a host renders: each sensitive field, and the origin of its value."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class HostedField(Struct, frozen=True):
     """The verdict of the rendering; `deferred`: that of the ExternalSecret."""
     reference: Reference | None = None
     line: int = 0
-    """Of a literal: where it is written; 0: it is not known, or none."""
+    """The line of a literal; 0: unknown, or no literal."""
 
 
 class HostedRelease(Struct, frozen=True):
@@ -35,7 +35,7 @@ class HostedRelease(Struct, frozen=True):
     file: str
     line: int
     store: str
-    """What references to a secret manager are read from; empty: nothing says it."""
+    """The store that references to a secret manager are read from; empty: not given."""
     fields: Sequence[HostedField]
     written: float = 0.0
     """When the file was written last, in seconds since the epoch."""

@@ -166,11 +166,11 @@ class LeafReader:
 
     @staticmethod
     def known(said: Document) -> Document:
-        """The members of a user's mapping that there are: the others were told of with the routing."""
+        """The known members of a user's mapping; the unknown ones were reported with the routing."""
         return {name: value for name, value in said.items() if name in USERS}
 
     def fulfilment(self, written: Json, routing: Routing, place: Place) -> Fulfilment:
-        """What the user fulfils a field with; the problems of that are told here."""
+        """What the user fulfils a field with; its problems are reported here."""
         if isinstance(written, str) and written.startswith("@"):
             try:
                 tag = read_tag(written)
@@ -195,8 +195,8 @@ class LeafReader:
     def _unfulfilled(self, routing: Routing, place: Place) -> Fulfilment:
         if routing.optional:
             return None
-        told = f" ({routing.description})" if routing.description else ""
-        self._findings.error(place, f"is a sensitive field without a value{told}", _WRITE)
+        description = f" ({routing.description})" if routing.description else ""
+        self._findings.error(place, f"is a sensitive field without a value{description}", _WRITE)
         return Failed()
 
     def _is_unified(self, written: Document, routing: Routing, place: Place) -> bool:
@@ -214,8 +214,8 @@ class LeafReader:
         suppressed = errors.unknown(place, said, USERS)
         known = {name: value for name, value in said.items() if name in USERS}
         if len(known) < len(said):
-            gaps_told = known.keys() | suppressed
-            if "value" not in gaps_told and known and "value" not in known:
+            reported = known.keys() | suppressed
+            if "value" not in reported and known and "value" not in known:
                 self._gaps(known, suppressed, place)
             return Failed()
         if "value" in known:

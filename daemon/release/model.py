@@ -1,4 +1,4 @@
-"""The words of the model: routing, fulfilment, field, and the trees that they stand in."""
+"""The types of the model: routing, fulfilment, field, and the trees that contain them."""
 
 from typing import Any, Final, Literal, TypeAlias
 
@@ -47,7 +47,7 @@ class Reference(Struct, frozen=True):
 
 
 class Tag(Struct, frozen=True):
-    """`@env(NAME)`, `@file(PATH)` or `@secret(...)`: what is to be asked for a value before all checks."""
+    """`@env(NAME)`, `@file(PATH)` or `@secret(...)`: replaced by its source's value before all checks."""
 
     kind: TagKind
     argument: str = ""
@@ -60,11 +60,11 @@ class Tag(Struct, frozen=True):
 
 
 class Failed(Struct, frozen=True):
-    """What was written is no fulfilment, and a problem says so; or the source of a tag failed."""
+    """An invalid fulfilment, which is reported as a problem; or the source of a tag failed."""
 
 
 Fulfilment: TypeAlias = Text | Reference | Tag | Failed | None
-"""None: an optional field that nobody fulfilled."""
+"""None: an optional field without a fulfilment."""
 
 
 class Field(Struct, frozen=True):
@@ -89,7 +89,7 @@ class Leaf(Struct, frozen=True):
 
 
 class Broken(Struct, frozen=True):
-    """Something in a tree that a problem is told of already: whoever refers to it is silent."""
+    """A node of a tree whose problem is already reported: references to it report nothing more."""
 
 
 class Absent(Struct, frozen=True):

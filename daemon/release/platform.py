@@ -1,4 +1,4 @@
-"""What an operator decides: where entries of secret managers are read, and how strict a release is."""
+"""The platform's policy: the store of references to secret managers, and how strict a release is."""
 
 from typing import Final, Literal, cast
 
@@ -26,7 +26,7 @@ class Policy(Struct, frozen=True):
     refresh_interval: str = "1h"
     store: Document | None = None
     is_store_broken: bool = False
-    """A problem is told of the store already."""
+    """Whether a problem of the store is already reported."""
 
 
 def read_policy(documents: Documents, findings: Findings, *, strict: bool) -> Policy:

@@ -1,4 +1,4 @@
-"""The report of a release: manifests, problems, and what became of each sensitive field, without values."""
+"""The report of a release: manifests, problems, and the result for each sensitive field, without values."""
 
 from collections.abc import Iterable
 

@@ -70,7 +70,7 @@ class Positions(Struct, frozen=True):
 
 
 class Malformed(Struct, frozen=True):
-    """A node that a problem is told of: what users set there is not looked at."""
+    """A node whose problem is reported: what users set there is not checked."""
 
     place: Place
 

@@ -11,7 +11,7 @@ _STEP = "  "
 
 
 def skeleton(name: str, config: Node, requires: Node) -> str:
-    """The text of the file. What is required has an empty mapping, which nothing accepts as it is."""
+    """The text of the file. A required field has an empty mapping, which is invalid until it is filled in."""
     lines = [
         f"# The sensitive fields of {name}. Replace each {{}} with one of:",
         "#   {value: ...}                                       a literal",

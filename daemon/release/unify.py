@@ -29,7 +29,7 @@ class Unifier:
         self.fields: list[Field] = []
 
     def unified(self, node: Node, value: Json, place: Place, label: str) -> Tree:
-        """The values below a node; None is what nobody set. `label` is how references name it."""
+        """The values below a node; None is an unset one. `label` is how references name it."""
         match node:
             case Group():
                 return self._group(node, value, place, label)
@@ -100,7 +100,7 @@ class Unifier:
         return self.opened(value, place, label) if node.type in OPEN else value
 
     def opened(self, value: Json, place: Place, label: str) -> Tree:
-        """A value without a schema: what has the shape of a sensitive field in it is one."""
+        """A value without a schema: each mapping in it with the shape of a sensitive field is one."""
         if is_object(value):
             if is_sensitive(value):
                 return self.whole(value, place, label)

@@ -153,7 +153,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
             raise Malformed(f"item {name} has no value", hint="was it deleted meanwhile?")
         raw = answer.body
 
-        def told(work: Work) -> bytes:
+        def value_of(work: Work) -> bytes:
             document: Json = gojson.unmarshal_object(raw, work)
             value = document.get("value")
             if endpoint is ROTATED and is_object(value):
@@ -162,7 +162,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
                 document = value.get("target_value", value)
             return gojson.marshal(document, work).encode("utf-8", "surrogateescape")
 
-        return await self._compute(told)
+        return await self._compute(value_of)
 
     # -- find
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
@@ -240,7 +240,7 @@ def _renamed(item: PushItem, name: str) -> PushItem:
 
 
 def _merged(old: bytes, item: PushItem, work: Work) -> bytes:
-    """The object with all keys of the Secret in it. Raises Malformed if what is there is no object."""
+    """The object with all keys of the Secret in it. Raises Malformed if the stored value is no object."""
     data = item.source.get("data")
     fresh: dict[str, Json] = (
         {name: as_text(b64decode(text), "push it in base64") for name, text in data.items()}

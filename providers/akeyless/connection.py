@@ -33,7 +33,7 @@ _REFUSALS: Final = Refusals(
 
 
 async def _api_at(url: str, tls: Tls, context: OpenContext) -> str:
-    """Where the API is: at the URL if that answers as the API does, else at `/v2` below it."""
+    """The API's URL: the given one if it answers as the API does, else `/v2` below it."""
     if url == HOME or url.endswith("/v2"):
         return url
     async with Http(url, tls=tls, now=context.now, network=context.network) as http:

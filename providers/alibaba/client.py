@@ -59,7 +59,7 @@ class NotPermitted(Denied):
 
 
 class Refused(Malformed):
-    """A request that is refused by a code which is none of the common ones."""
+    """A request that is refused with a code other than the common ones."""
 
 
 class PushSpec(Model, forbid_unknown_fields=True):

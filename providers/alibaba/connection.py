@@ -31,7 +31,7 @@ class _Failure(msgspec.Struct):
 
 
 def _refused(answer: Answer, endpoint: Endpoint) -> SyncError | None:
-    """What a code means. https://www.alibabacloud.com/help/en/kms/developer-reference/error-codes."""
+    """The error for a code. https://www.alibabacloud.com/help/en/kms/developer-reference/error-codes."""
     failure = answer.decode_if(_Failure)
     if failure is None:
         return None

@@ -68,7 +68,7 @@ class AlibabaSpec(Model):
     """
 
     auth: AlibabaAuth
-    """Who the store is to Alibaba Cloud."""
+    """How the store authenticates to Alibaba Cloud."""
     region_id: str = msgspec.field(name="regionID")
     """The region. Example: cn-hangzhou"""
 

@@ -91,5 +91,5 @@ def error_of_code(operation: str, code: str, text: str = "", status: int = 0) ->
     if code in _UNAVAILABLE:
         return Unavailable(f"{operation} failed at AWS: {code}", problem=f"AWS answers with {code}")
     if code in _CONFLICT:
-        return Unavailable(f"{operation}: somebody else changed it at the same time ({code})")
+        return Unavailable(f"{operation}: another program changed it at the same time ({code})")
     return Malformed(message)

@@ -48,7 +48,7 @@ def translations(region: str, regions: frozenset[str]) -> Mapping[type[BaseExcep
         sdk.HTTPClientError: Unavailable,
         sdk.BotoCoreError: Malformed,
         ResponseParserError: _unreadable,
-        # The SDK's parsers take it for granted that JSON has the types of the API.
+        # The SDK's parsers assume that JSON has the types of the API.
         **dict.fromkeys((AttributeError, LookupError, TypeError, ValueError), _unreadable),
         aiohttp.ClientError: Unavailable,
         OSError: Unavailable,
@@ -107,7 +107,7 @@ _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
     "timestamp": datetime,
     **dict.fromkeys(("integer", "long", "float", "double"), (int, float)),
 }
-"""What the SDK makes of each type of the API, if the answer has it."""
+"""The Python types that the SDK returns for each type of the API."""
 
 
 _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {

@@ -1,4 +1,4 @@
-"""Where AWS stores and generators would have the daemon's own identity sent to: AWS alone, in a region."""
+"""The receivers of the daemon's own identity for AWS stores and generators: only AWS, in a region."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

@@ -32,7 +32,7 @@ from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.auth.refused import refused
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http.bodies import read_body
-from syncret.providers.kit.http.resolver import JudgedResolver
+from syncret.providers.kit.http.resolver import EgressResolver
 from syncret.providers.kit.translate import Translation, call_translated
 from syncret.providers.network import Network
 
@@ -45,7 +45,7 @@ CONNECT_TIMEOUT: Final = 5.0
 READ_TIMEOUT: Final = 20.0
 """Seconds; shorter than the engine's `callTimeout`, so that the error says what was slow."""
 
-UNSIGNED: Final = AioCredentials("nobody", "nobody")
+UNSIGNED: Final = AioCredentials("unsigned", "unsigned")
 """For unsigned calls, so that the SDK does not look for credentials first."""
 
 CONNECTIONS: Final = 32
@@ -225,12 +225,12 @@ class _Http(AIOHTTPSession):
         return response
 
     def _create_connector(self, proxy_url: str | None) -> aiohttp.TCPConnector:
-        if proxy_url:  # the daemon's own choice: it judges what the name leads to
+        if proxy_url:  # chosen by the daemon's administrator; the proxy resolves the name
             return super()._create_connector(proxy_url)
         return aiohttp.TCPConnector(
             limit=self._max_pool_connections,
             ssl=_system_trust(get_cert_path(self._verify)),
-            resolver=JudgedResolver(self._network),
+            resolver=EgressResolver(self._network),
             socket_factory=self._network.connections.open_socket,
             **_kept(self._connector_args, self._network),
         )

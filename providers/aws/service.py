@@ -1,4 +1,4 @@
-"""What the clients of the three services share: the call of the SDK with its errors, tags, writing, probing.
+"""The common part of the clients of the three services: calls of the SDK, errors, tags, writing, probing.
 
 Only `syncret.providers.aws.sdk` imports the SDK, and only when a store is opened.
 """

@@ -109,7 +109,7 @@ class AwsSpec(Model):
     region: str
     """Code of the region; entries of other regions do not exist for the store. Example: eu-west-1"""
     auth: AwsAuth = AwsAuth()
-    """Who the store is to AWS."""
+    """How the store authenticates to AWS."""
     role: str | None = None
     """ARN of the role that is assumed last; its trust policy must name who assumes it.
     Example: arn:aws:iam::123456789012:role/reader"""

@@ -77,7 +77,7 @@ class AcrAccessTokenSpec(Model):
     registry: str
     """Host of the registry. Example: example.azurecr.io"""
     scope: str = ""
-    """What the token is good for; absent: a refresh token for all that the identity may do.
+    """What the token allows; absent: a refresh token for all that the identity may do.
     Example: repository:app:pull,push"""
     tenant_id: str = ""
     """ID of the tenant of the identity; required for `servicePrincipal`.

@@ -49,7 +49,7 @@ async def choose_login(
 
 
 def workload_fields(method: str, account: str) -> LoginFields:
-    """What to check of a ServiceAccount's workload identity; `account` is the field that names it."""
+    """The fields to check for a ServiceAccount's workload identity; `account` is the field that names it."""
     annotations = f"of the ServiceAccount in {account}"
     return LoginFields(
         method,

@@ -89,4 +89,4 @@ REFUSALS: Final = Refusals(
         HTTPStatus.CONFLICT: _conflict,
     },
 )
-"""What Key Vault says more of; all other statuses mean at Azure what they mean everywhere."""
+"""Statuses with details of Key Vault; all others have their usual meaning."""

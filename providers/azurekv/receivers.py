@@ -1,4 +1,4 @@
-"""Where a store of Azure would have the daemon's own identity sent to."""
+"""The receivers of the daemon's own identity for a store of Azure."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -63,7 +63,7 @@ class AzureKvSpec(Model):
     vault_url: str
     """Address of the vault. Example: https://acme.vault.azure.net"""
     auth_type: Literal["ServicePrincipal", "ManagedIdentity", "WorkloadIdentity"] = "ServicePrincipal"
-    """Who the store is to Azure: an application, the machine, or a ServiceAccount.
+    """The store's identity at Azure: an application, the machine, or a ServiceAccount.
     Example: ManagedIdentity"""
     auth_secret_ref: AzureSecretRef = AzureSecretRef()
     """The application's credentials, for ServicePrincipal and WorkloadIdentity."""

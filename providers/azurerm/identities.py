@@ -31,18 +31,18 @@ class Manager(NamedTuple):
     authority: str
     endpoint: str
     audience: str
-    """What tokens for it are for."""
+    """The audience of tokens for it."""
 
 
 class Principal(NamedTuple):
-    """Who calls. Azure counts calls of each."""
+    """The caller. Azure limits calls by caller."""
 
     id: str
     login: Login
 
 
 def manager() -> Manager:
-    """That of the public cloud, or as variables of the daemon say, never as a resource does."""
+    """The manager of the public cloud, or that of the daemon's variables; never one named by a resource."""
     addresses = environment.ADDRESSES
     cloud = CLOUDS["PublicCloud"].with_overrides(addresses)
     endpoint = addresses.get("AZURE_RESOURCE_MANAGER_ENDPOINT", "").rstrip("/")
@@ -51,7 +51,7 @@ def manager() -> Manager:
 
 
 async def principal(identity: CallIdentity, at: Manager, http: Http, context: SecretApisContext) -> Principal:
-    """Who calls for a resource. Raises SyncError before any token is asked for."""
+    """The caller for a resource. Raises SyncError before any token is requested."""
     if identity.secret is None:
         return _own_principal(identity, at, http, context)
     fields = _Fields(identity.secret.name, identity.data)

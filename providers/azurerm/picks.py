@@ -1,4 +1,4 @@
-"""Where an answer of Azure Resource Manager has a value: a member, or one of an entry of a list. Pure."""
+"""The place of a value in an answer of Azure Resource Manager: a member, or one of a list's entry. Pure."""
 
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
@@ -17,9 +17,9 @@ class Pick(NamedTuple):
     entries: tuple[str, ...] = ()
     """The members that lead to a list of entries; none: the value is no entry's."""
     by: str = ""
-    """The member that tells the entries apart; empty: the first one is meant."""
+    """The member that identifies an entry; empty: the first entry is meant."""
     named: str = ""
-    """What that member is; empty: it is absent or empty."""
+    """The value of that member; empty: it is absent or empty."""
     encoded: bool = False
     """Whether the value is in base64."""
 

@@ -49,7 +49,7 @@ def credentials(resource: Document) -> Sequence[CredentialName]:
 
 
 def call_of(call: SecretCall) -> tuple[ResourceType, ResourceId, Call]:
-    """What a planned call asks for: of which type, of which resource, and by which API."""
+    """The type, the resource and the API of a planned call."""
     group, kind, path, action = call.request
     found = type_of(group, kind)
     for each in () if found is None else found.calls:

@@ -85,7 +85,7 @@ class AzureReader:
         """As in SecretReader."""
         type_, at, api = call_of(call)
         client = await self._client(identity)
-        await client.identity.check()  # nobody spends another's calls who cannot log in as they
+        await client.identity.check()  # who cannot log in as this principal must not use up its calls
         limiter = self._limiter(client.principal, at.subscription)
         name = at.path.rpartition("/")[2]
         endpoint = Endpoint(
@@ -115,7 +115,7 @@ class AzureReader:
         return picked({"value": entries}, api.names)
 
     async def _client(self, identity: CallIdentity) -> _Client:
-        """That of the identity; another one if its Secret has changed. Raises SyncError."""
+        """The client of the identity; a new one if its Secret has changed. Raises SyncError."""
         key = "" if identity.secret is None else str(identity.secret)
         kept = self._clients.get(key)
         if key and kept is not None and kept.version == identity.version:
@@ -164,7 +164,7 @@ class AzureReader:
 
 
 def _right(type_: str, action: str) -> str:
-    """What a role must have: of a rule's keys without the name of the rule."""
+    """The permission that a role needs; for keys of a rule without the rule's name."""
     *rules, name = action.split("/")
     return "/".join([type_, *rules[:1], name, "action"])
 

@@ -1,4 +1,4 @@
-"""What the resource manager says if a call fails. Its texts are not quoted: only its codes count."""
+"""The errors of the resource manager, by its codes. Its texts are not quoted."""
 
 from http import HTTPStatus
 from typing import Final
@@ -50,4 +50,4 @@ REFUSALS: Final = Refusals(
     is_absent=_is_absent,
     errors={HTTPStatus.UNAUTHORIZED: _unauthenticated, HTTPStatus.CONFLICT: _conflict},
 )
-"""What Azure says more of; all other statuses mean there what they mean everywhere."""
+"""Statuses with details of Azure; all others have their usual meaning."""

@@ -12,7 +12,7 @@ _ID: Final = re.compile(
     re.IGNORECASE,
 )
 _PLAIN: Final = re.compile(r"(?!\.+(?:/|\Z))[-\w.()]+(?:/(?!\.+(?:/|\Z))[-\w.()]+)*", re.ASCII)
-"""What segments consist of: nothing that a server or proxy would resolve or cut off."""
+"""Segments of a path that no server or proxy would resolve or cut off."""
 
 
 class ResourceId(NamedTuple):

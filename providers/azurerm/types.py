@@ -14,7 +14,7 @@ ALL: Final = "*"
 """The hint for all names."""
 
 SUBSCRIPTION: Final = "(the subscription in status.id)"
-"""Of a field: it is a part of the ID."""
+"""The place of a field that is a part of the ID."""
 
 _GROUP: Final = ".azure.com"
 _PRIMARY_SECONDARY: Final = members("primaryKey", "secondaryKey")

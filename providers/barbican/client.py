@@ -52,7 +52,7 @@ class BarbicanClient(ApiClient, SingleReads[SecretBytes]):
         return RemoteKey(_id_of(ref.key))
 
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
-        """The payload, as text or, if it is none, as bytes."""
+        """The payload, as text or, if it is not text, as bytes."""
         for kind in (_TEXT, _BYTES):
             answer = await self._api.look_up(
                 PAYLOAD, headers={"Accept": kind}, accept=(HTTPStatus.NOT_ACCEPTABLE,), id=_id_of(key.key)

@@ -42,9 +42,9 @@ class BarbicanAuth(Model):
     """
 
     username: Username
-    """Who it is."""
+    """The name of the user, or the Secret that holds it."""
     password: Password
-    """How it proves that."""
+    """The password of the user, or the Secret that holds it."""
 
 
 class BarbicanSpec(Model):
@@ -55,7 +55,7 @@ class BarbicanSpec(Model):
     """
 
     auth: BarbicanAuth
-    """Who the store is to OpenStack."""
+    """How the store authenticates to OpenStack."""
     auth_url: str | None = msgspec.field(default=None, name="authURL")
     """The address of Keystone, which issues the token and has Barbican in its catalog; required.
     Example: https://keystone.example.com/v3"""

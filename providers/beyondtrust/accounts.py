@@ -44,7 +44,7 @@ class AccountsClient(ApiClient, TextValues, SingleReads[SecretBytes]):
         return RemoteKey(ref.key)
 
     async def fetch_one(self, key: RemoteKey) -> SecretBytes:
-        """The password, by a request that is checked in whatever becomes of it."""
+        """The password, by a request that is always checked in again."""
         name = key.key
         account = await self._account(name)
         wanted = {

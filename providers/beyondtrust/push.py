@@ -12,7 +12,7 @@ _OF_USERS_AND_GROUPS = "3.1"
 
 
 class PushOptions(msgspec.Struct, forbid_unknown_fields=True):
-    """What may be written; as in the operator without an envelope, and with underscores."""
+    """The metadata of a PushSecret; as in the operator without an envelope, and with underscores."""
 
     secret_type: Literal["CREDENTIAL", "TEXT", "credential", "text"] = "CREDENTIAL"
     username: str = ""
@@ -38,9 +38,9 @@ class PushOptions(msgspec.Struct, forbid_unknown_fields=True):
 
     def body(self, title: str, value: str, user: int, version: str) -> dict[str, Any]:
         """A new secret. Without an owner it is that of the user that is signed in."""
-        told = {"Description": self.description, "Notes": self.notes}
+        about = {"Description": self.description, "Notes": self.notes}
         kind = {"Text": value} if self.is_text else {"Username": self.username or title, "Password": value}
-        return {"Title": title, **kind, **{k: v for k, v in told.items() if v}, **self._owner(user, version)}
+        return {"Title": title, **kind, **{k: v for k, v in about.items() if v}, **self._owner(user, version)}
 
     def _owner(self, user: int, version: str) -> dict[str, Any]:
         group = self.group_id or (self.owner_id if self.owner_type == "Group" else 0)

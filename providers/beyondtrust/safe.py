@@ -37,12 +37,12 @@ UPDATE_TEXT: Final = Endpoint("PUT", f"{_SECRETS}/{{id}}/text", "changing secret
 DELETE: Final = Endpoint("DELETE", f"{_SECRETS}/{{id}}", "deleting secret {name}", _WRITE)
 
 _KEPT: Final = ("Title", "Description", "Username", "OwnerId", "OwnerType", "Owners", "Notes", "Urls")
-"""What a change must send again."""
+"""Members that a change must send again."""
 
 
 @dataclass(slots=True)
 class Session:
-    """What the last login told."""
+    """The user of the last login."""
 
     user: int = 0
 
@@ -71,7 +71,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a store says of where its secrets are, and of how they are sent."""
+    """The settings of a store about the place of its secrets, and their encoding."""
 
     separator: str
     version: str

@@ -44,7 +44,7 @@ class BeyondTrustServer(Model):
     """Address of the API, which ends with `/BeyondTrust/api/public/v3`.
     Example: https://safe.example.com/BeyondTrust/api/public/v3"""
     verify_ca: bool = msgspec.field(name="verifyCA")
-    """Whether the server's certificate must be trusted; without that, anybody on the way could read the
+    """Whether the server's certificate must be trusted; without that, any machine on the way could read the
     secrets."""
     api_version: str | None = None
     """The version of the API's answers; absent: 3.0. Example: '3.1'"""
@@ -63,7 +63,7 @@ class BeyondTrustSpec(Model):
     """Reads and writes secrets of a Password Safe, or reads its managed accounts."""
 
     auth: BeyondTrustAuth
-    """Who the store is to Password Safe."""
+    """How the store authenticates to Password Safe."""
     server: BeyondTrustServer
     """Where Password Safe is."""
 

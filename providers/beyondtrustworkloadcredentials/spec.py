@@ -58,7 +58,7 @@ class BeyondTrustWorkloadCredentialsSpec(Model):
     """
 
     auth: WorkloadCredentialsAuth
-    """Who the store is to BeyondTrust."""
+    """How the store authenticates to BeyondTrust."""
     server: WorkloadCredentialsServer
     """Where the secrets are."""
     folder_path: str | None = None

@@ -19,7 +19,7 @@ _TOKEN: Final = "check auth.secretRef.credentials, and apiURL and identityURL: d
 
 
 def _refused(answer: Answer, endpoint: Endpoint) -> SyncError:
-    """The SDK server answers 400 to whatever Bitwarden refuses, with Bitwarden's status among its words."""
+    """The error for a 400 of the SDK server, whose text has the status of Bitwarden's refusal."""
     words = answer.body
     if b"[429 " in words:
         return Throttled(f"{answer.doing}: Bitwarden allows fewer calls")

@@ -43,7 +43,7 @@ class BitwardenSpec(Model):
     """
 
     auth: BitwardenAuth
-    """Who the store is to Bitwarden."""
+    """How the store authenticates to Bitwarden."""
     organization_id: str = msgspec.field(name="organizationID")
     """ID of the organization. Example: 5688eeb8-24d8-4d4c-aa16-b0b10035a0a5"""
     project_id: str = msgspec.field(name="projectID")

@@ -41,7 +41,7 @@ class SignedRequests:
         return await send(self._headers(send.method, f"{self._base}{send.path}", send.content))
 
     async def check(self) -> None:
-        """There is nothing to log in to: the first call tells."""
+        """There is no login: the first call shows whether the key is accepted."""
 
     async def end(self) -> None:
         """There is no session."""

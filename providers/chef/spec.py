@@ -36,7 +36,7 @@ class ChefSpec(Model):
     """
 
     auth: ChefAuth
-    """Who the store is to Chef."""
+    """How the store authenticates to Chef."""
     server_url: str
     """Address of the server with the organization, ending in a slash.
     Example: https://chef.example.com/organizations/acme/"""

@@ -66,7 +66,7 @@ class CloudRuClient(VersionedTexts):
     # -- find
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
         """The secrets below a folder whose names match, as the server compares them, by their paths."""
-        regexp.matcher(query.name or "", work)  # so that a broken one is told as everywhere
+        regexp.matcher(query.name or "", work)  # an invalid expression is reported as by all providers
         if not (query.name or query.path or query.tags):
             raise Malformed("a search names nothing", hint="write find.name, find.path or find.tags")
         labels = [(10, encoded((1, name), (2, value))) for name, value in query.tags or ()]

@@ -55,7 +55,7 @@ async def open_store(spec: CloudRuSpec, context: OpenContext) -> AsyncGenerator[
 
 
 async def _addresses(context: OpenContext) -> tuple[str, str]:
-    """Those of IAM and of the secret manager: as the environment says, or as Cloud.ru does."""
+    """The addresses of IAM and of the secret manager: from the environment, or else from Cloud.ru."""
     iam, manager = ADDRESSES.get("CLOUDRU_IAM_ADDRESS"), ADDRESSES.get("CLOUDRU_CSM_ADDRESS")
     if iam and manager:
         return iam, manager

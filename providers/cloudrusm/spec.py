@@ -54,7 +54,7 @@ class CloudRuSpec(Model):
     """
 
     auth: CloudRuAuth
-    """Who the store is to Cloud.ru."""
+    """How the store authenticates to Cloud.ru."""
     project_id: str | None = msgspec.field(default=None, name="projectID")
     """The project, a UUID; required. Example: 6f0e1d3c-8a6b-4c5d-9e7f-2a3b4c5d6e7f"""
 

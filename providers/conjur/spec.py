@@ -89,7 +89,7 @@ class ConjurSpec(Model):
     url: str
     """Address of Conjur; of Conjur Cloud with `/api`. Example: https://conjur.example.com"""
     auth: ConjurAuth
-    """Who the store is to Conjur."""
+    """How the store authenticates to Conjur."""
     ca_bundle: str | None = None
     """The authorities that signed the server's certificate, as PEM or as base64 of it; absent: the machine's.
     Example: LS0tLS1CRUdJTi4uLi0tLS0t"""

@@ -14,7 +14,7 @@ from syncret.providers.kit.kube.spec import KubernetesAuth, KubernetesServer, ch
 from syncret.providers.work import Work
 
 _PATTERNS_SECONDS: Final = 0.05
-"""Of work, for compiling all patterns of one store."""
+"""Work, in seconds, for compiling all patterns of one store."""
 
 
 class Resource(Model):
@@ -83,7 +83,7 @@ class CrdSpec(Model):
     server: KubernetesServer = KubernetesServer()
     """The API server, and who signed its certificate."""
     auth: KubernetesAuth | None = None
-    """Who the store is to the API server; either this or `authRef`."""
+    """How the store authenticates to the API server; either this or `authRef`."""
     auth_ref: SecretKeySelector | None = None
     """A Secret that contains a kubeconfig, instead of `server` and `auth`; one that runs programs or names
     files is refused.

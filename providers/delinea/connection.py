@@ -32,7 +32,7 @@ class _Failure(msgspec.Struct):
 _REFUSALS: Final = Refusals(
     vendor="DevOps Secrets Vault",
     check="check tenant and tld, or urlTemplate",
-    # a page of something else has no message
+    # a page of another server has no message
     is_absent=says(_Failure, lambda failure: "unable to find item" in failure.message),
 )
 

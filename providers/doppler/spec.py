@@ -69,7 +69,7 @@ class DopplerSpec(Model):
     """
 
     auth: DopplerAuth
-    """Who the store is to Doppler."""
+    """How the store authenticates to Doppler."""
     project: str | None = None
     """Name of the project; a service token implies it. Example: shop"""
     config: str | None = None

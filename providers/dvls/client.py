@@ -164,7 +164,7 @@ class DvlsClient(ApiClient, EntryValues, SingleReads[Entries]):
         return None
 
     async def _place(self, key: str) -> _Place | None:
-        """Where an entry is; None if no entry has the name."""
+        """The place of an entry; None if no entry has the name."""
         if not self._vault:
             vault, _, id_ = key.partition("/")
             if not (_is_uuid(vault.strip()) and _is_uuid(id_.strip())):
@@ -176,7 +176,7 @@ class DvlsClient(ApiClient, EntryValues, SingleReads[Entries]):
         path, _, name = key.strip().replace("/", "\\").rpartition("\\")
         params = {"name": name, **({"path": path} if path else {})}
         ask = partial(self._api.call, LIST, vault=vault, name=name)
-        # the server also lists what only begins like the path
+        # the server also lists paths with the same prefix
         listed = [each async for each in _pages(ask, params) if _is_below(each.path or "", path)]
         found = [each.id for each in _credentials(listed)]
         if len(found) > 1:
@@ -212,7 +212,7 @@ class DvlsClient(ApiClient, EntryValues, SingleReads[Entries]):
 
 
 def _pages(ask: Callable[..., Awaitable[Answer]], params: Mapping[str, str]) -> AsyncGenerator[_Named, None]:
-    """What a list has; `ask` requests a page with these parameters."""
+    """The pages of a list; `ask` requests a page with these parameters."""
 
     async def page(token: str) -> Page[_Named]:
         asked = {**params, "pageNumber": token or "1", "pageSize": str(_PER_PAGE)}
@@ -229,13 +229,13 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _credentials(listed: Sequence[_Named]) -> Sequence[_Named]:
-    """Those that can be read; without any, those that could be meant, of which a reader is told."""
+    """The entries that can be read; without any, the others that could be meant, for an error about them."""
     readable = [each for each in listed if each.type == "Credential" and each.sub_type in KINDS]
     return readable or [each for each in listed if each.type != "Folder"]
 
 
 def _field(entry: Mapping[str, Any], name: str) -> str:
-    """What the API calls a field of this kind of entry; without a name that of the password."""
+    """The API's name of a field of this kind of entry; without a name, that of the password."""
     kind = KINDS.get(entry.get("subType") or "")
     found = "" if kind is None else kind.fields.get(name, "") if name else kind.secret
     if not found:

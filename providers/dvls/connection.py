@@ -31,7 +31,7 @@ _HINT: Final = "check appId and appSecret: is the application still enabled?"
 
 
 class _Login(msgspec.Struct, rename="camel"):
-    """A login that failed may be told by a result instead of a token, with HTTP 200."""
+    """The answer to a login. A failed one may have a result instead of a token, with HTTP 200."""
 
     token_id: str | None = None
     result: int | None = None

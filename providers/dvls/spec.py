@@ -38,7 +38,7 @@ class DvlsSpec(Model):
     """
 
     auth: DvlsAuth
-    """Who the store is to the server."""
+    """How the store authenticates to the server."""
     server_url: str
     """Address of the server. Example: https://dvls.example.com"""
     vault: str | None = None

@@ -44,7 +44,7 @@ class FakeClient:
         return None if value is None else extract.members(value.raw, "unable to unmarshal secret", work)
 
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
-        """What many names take is done in a thread: they come in one piece."""
+        """Many names are matched in a thread, as they come in one piece."""
         del work
         return await paced(lambda: self._compute(lambda own: self._found(query, own)))
 

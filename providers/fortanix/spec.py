@@ -27,7 +27,7 @@ class FortanixSpec(Model):
     api_url: str | None = None
     """Address of the API; absent: https://sdkms.fortanix.com. Example: https://eu.smartkey.io"""
     api_key: FortanixApiKey | None = None
-    """Who the store is to Fortanix; required."""
+    """How the store authenticates to Fortanix; required."""
 
 
 def check(spec: FortanixSpec, scope: Scope) -> Iterator[Problem]:

@@ -28,7 +28,7 @@ _LOCATION: Final = re.compile(r"[a-z0-9-]+")
 
 @dataclass(frozen=True, slots=True)
 class LoginContext:
-    """What a login needs; the base URL of `http` is Secret Manager."""
+    """The context of a login; the base URL of `http` is Secret Manager."""
 
     http: Http
     context: OpenContext

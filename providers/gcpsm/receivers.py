@@ -1,4 +1,4 @@
-"""Where a store of Google would have the daemon's own identity sent to. It cannot choose the server."""
+"""The receivers of the daemon's own identity for a store of Google, which cannot choose the server."""
 
 from collections.abc import Iterator
 from typing import Final

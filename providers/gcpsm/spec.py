@@ -140,7 +140,7 @@ class GcpSmSpec(Model):
     """
 
     auth: GcpAuth = GcpAuth()
-    """Who the store is to Google."""
+    """How the store authenticates to Google."""
     project_id: str | None = msgspec.field(default=None, name="projectID")
     """Project whose secrets are read; absent: that of the cluster, where it is known. Example: acme"""
     location: str | None = None

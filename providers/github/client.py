@@ -62,7 +62,7 @@ class _Repositories(msgspec.Struct):
 
 
 class GithubClient(ComputingClient):
-    """Pushes, deletes and probes: GitHub shows the values to nobody but to workflows.
+    """Pushes, deletes and probes: GitHub shows the values only to workflows.
 
     Args:
         place: the path of what the secrets belong to.

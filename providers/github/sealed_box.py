@@ -14,7 +14,7 @@ from syncret.providers.work import Work
 KEY_SIZE: Final = 32
 _BLOCK: Final = 64
 _STEPS: Final = 400
-"""What one block costs."""
+"""The cost of one block, in steps."""
 
 _WORD: Final = 0xFFFFFFFF
 _SIGMA: Final = struct.unpack("<4I", b"expand 32-byte k")

@@ -56,7 +56,7 @@ class PushSpec(Model, forbid_unknown_fields=True):
     masked: bool | None = None
 
     def fields(self) -> dict[str, Any]:
-        """What is written, as members of a variable."""
+        """The members of a variable that are written."""
         given = {"variable_type": self.variable_type, "protected": self.protected, "masked": self.masked}
         return {name: value for name, value in given.items() if value is not None}
 

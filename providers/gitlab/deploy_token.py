@@ -71,7 +71,7 @@ class GitlabDeployTokenSpec(Model):
     name: Annotated[str, Meta(min_length=1)]
     """Name of the token in GitLab; several may have it. Example: deploy"""
     scopes: Annotated[tuple[Scope, ...], Meta(min_length=1)]
-    """What the token is good for. Example: [read_registry]"""
+    """What the token allows. Example: [read_registry]"""
     auth: GitlabDeployTokenAuth
     """Who creates the token."""
     project_id: Annotated[str, Meta(min_length=1)] | None = msgspec.field(name="projectID", default=None)

@@ -56,7 +56,7 @@ def of_level(variables: Iterable[Variable], key: str, environment: str | None) -
 
 
 class Search:
-    """What a search keeps, level by level, as the operator does: groups in order, and the project last."""
+    """The results of a search, level by level, as in the operator: groups in order, and the project last."""
 
     def __init__(self, environment: str | None) -> None:
         self._environment = environment

@@ -41,7 +41,7 @@ class GitlabSpec(Model):
     """
 
     auth: GitlabAuth
-    """Who the store is to GitLab."""
+    """How the store authenticates to GitLab."""
     url: str | None = None
     """Address of the instance; absent: https://gitlab.com/. Example: https://gitlab.example.com"""
     project_id: str | None = msgspec.field(default=None, name="projectID")

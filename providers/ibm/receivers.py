@@ -1,4 +1,4 @@
-"""Where a store of IBM Cloud would have the daemon's own identity sent to."""
+"""The receivers of the daemon's own identity for a store of IBM Cloud."""
 
 from collections.abc import Iterator
 from typing import Final

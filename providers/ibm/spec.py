@@ -62,7 +62,7 @@ class IbmSpec(Model):
     """
 
     auth: IbmAuth
-    """Who the store is to IBM Cloud."""
+    """How the store authenticates to IBM Cloud."""
     service_url: str | None = None
     """The instance's own endpoint, without a path.
     Example: https://instance-id.us-south.secrets-manager.appdomain.cloud"""

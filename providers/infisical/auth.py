@@ -59,7 +59,7 @@ async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> 
 
 
 async def _login(spec: InfisicalSpec, context: OpenContext) -> Login | None:
-    """What is sent now: Secrets and files are read anew for each login."""
+    """The request of a login: Secrets and files are read again for each one."""
     auth = spec.auth
     if (universal := auth.universal_auth_credentials) is not None:
         path = "auth.universalAuthCredentials"

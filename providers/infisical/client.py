@@ -144,7 +144,7 @@ class InfisicalClient(ComputingClient, TextValues, TextWrites[Secret]):
         await self._api.look_up(DELETE, body=await self._written(place), name=place.name)
 
     async def _written(self, place: Place) -> dict[str, str]:
-        """Where a change is made: the API wants the project's ID there, which stays the same."""
+        """The parameters of a change: the API wants the project's ID there, which stays the same."""
         if not self._project:
             answer = await self._api.call(PROJECT, slug=self._scope.project_slug)
             self._project = answer.decode(_Project).id

@@ -1,4 +1,4 @@
-"""Where a key is: a folder and a name; and the secrets of an answer."""
+"""The place of a key: a folder and a name; and the secrets of an answer."""
 
 import posixpath
 from typing import NamedTuple
@@ -53,5 +53,5 @@ class Listed(msgspec.Struct):
     imports: list[_Import] = []
 
     def all(self) -> list[Secret]:
-        """Of two with one name the later one counts: what is in the folder wins over its imports."""
+        """All secrets. Of two with one name the later one counts: the folder's own over its imports."""
         return [*(secret for each in reversed(self.imports) for secret in each.secrets), *self.secrets]

@@ -1,4 +1,4 @@
-"""Who would get a proof of the daemon itself: the server of a store that logs in as its ServiceAccount."""
+"""The receivers of a token of the daemon: the server of a store that logs in as its ServiceAccount."""
 
 from collections.abc import Iterator
 

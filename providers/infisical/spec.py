@@ -189,7 +189,7 @@ class InfisicalSpec(Model):
     """
 
     auth: InfisicalAuth
-    """Who the store is to Infisical."""
+    """How the store authenticates to Infisical."""
     secrets_scope: SecretsScope
     """Where its secrets are."""
     host_api: str = msgspec.field(default="https://app.infisical.com/api", name="hostAPI")

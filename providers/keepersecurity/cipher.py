@@ -1,7 +1,7 @@
 """The ciphers of Keeper Secrets Manager: AES-256-GCM for data and keys, ECDH with P-256 for a receiver.
 
-Keeper's servers cannot read records: whoever may, has the key of the application, which opens those of
-folders, which open those of records, which open what records and their files hold.
+Keeper's servers cannot read records. The key of the application decrypts the keys of folders, these decrypt
+the keys of records, and these decrypt the content of records and their files.
 """
 
 from base64 import b64decode, urlsafe_b64encode
@@ -33,7 +33,7 @@ def new_uid() -> str:
 
 
 def decoded(text: str) -> bytes | None:
-    """The bytes of base64 in either alphabet, with or without padding; None if it is none."""
+    """The bytes of base64 in either alphabet, with or without padding; None if it is invalid."""
     plain = text.strip().rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return b64decode(plain + "=" * (-len(plain) % 4), validate=True)
@@ -53,7 +53,7 @@ def sealed(data: bytes, key: bytes) -> bytes:
 
 
 def opened(data: bytes | None, key: bytes) -> bytes | None:
-    """What was encrypted with a key; None if it was not, or has been changed."""
+    """The decrypted data; None if it was not encrypted with this key, or has been changed."""
     if data is None or len(data) < _NONCE + _TAG or len(key) != KEY:
         return None
     try:
@@ -63,7 +63,7 @@ def opened(data: bytes | None, key: bytes) -> bytes | None:
 
 
 def public_key(point: bytes | None) -> ec.EllipticCurvePublicKey | None:
-    """The public key at a point of P-256; None if it is none."""
+    """The public key at a point of P-256; None if the point is invalid."""
     try:
         return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point or b"")
     except ValueError:
@@ -71,7 +71,7 @@ def public_key(point: bytes | None) -> ec.EllipticCurvePublicKey | None:
 
 
 def private_key(der: bytes | None) -> ec.EllipticCurvePrivateKey | None:
-    """The private key of a device, from PKCS #8; None if it is none of P-256."""
+    """The private key of a device, from PKCS #8; None if it is invalid, or not of P-256."""
     try:
         found = load_der_private_key(der or b"", None)
     except (TypeError, ValueError):

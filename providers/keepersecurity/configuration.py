@@ -42,10 +42,10 @@ class Device:
     key: ec.EllipticCurvePrivateKey = field(repr=False)
     app_key: bytes = field(repr=False)
     owner: ec.EllipticCurvePublicKey | None
-    """Who owns the application, and gets the key of each new record; None in configurations of old."""
+    """The key of the application's owner, who gets the key of each new record; None in old configurations."""
     server_key_id: str
     server_key: ec.EllipticCurvePublicKey | None
-    """That of a server that has a key of its own; None: those that Keeper publishes."""
+    """The key of a server with its own key; None: those that Keeper publishes."""
 
     def server_key_of(self, number: str) -> ec.EllipticCurvePublicKey | None:
         """The server's public key with a number; None if it is not known."""

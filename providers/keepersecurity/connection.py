@@ -17,7 +17,7 @@ from syncret.providers.kit.rest.identities import FixedHeaders
 
 @asynccontextmanager
 async def open_store(spec: KeeperSpec, context: OpenContext) -> AsyncGenerator[KeeperClient, None]:
-    """A client; the first call tells whether the device is known. Raises SyncError."""
+    """A client; the first call shows whether the device is known. Raises SyncError."""
     device = read_device(await read_text(context, spec.auth_ref, "authRef"), "authRef")
     identity = FixedHeaders({})  # each request is signed by itself
     async with connected(device.url, context, identity, REFUSALS) as api:

@@ -56,7 +56,7 @@ class _OtherKey(SyncError):
 
 
 def _refused(answer: Answer, endpoint: Endpoint) -> SyncError:
-    """What a refusal means, by its code; its text may quote what was sent."""
+    """The error for a refusal, by its code; its text may quote the request."""
     refusal = answer.decode_if(_Refusal)
     code = "" if refusal is None else refusal.code
     doing = f"{answer.doing}: "
@@ -97,7 +97,7 @@ class Calls:
         return f"<Calls {self._api!r}>"
 
     async def call(self, endpoint: Endpoint, payload: Mapping[str, object], **names: str) -> bytes:
-        """What was answered, decrypted. Raises SyncError."""
+        """The decrypted answer. Raises SyncError."""
         doing = endpoint.doing.format_map(names)
         named = endpoint._replace(doing=literal(doing))
         sent = msgspec.json.encode({"clientVersion": VERSION, "clientId": self.device.client_id, **payload})
@@ -115,7 +115,7 @@ class Calls:
         decode: Callable[[bytes, Work], T],
         **names: str,
     ) -> T:
-        """What was answered, as `decode` makes it of the JSON; computed apart if it is much."""
+        """The answer, decoded from JSON by `decode`; in a thread if it is large."""
         answered = await self.call(endpoint, payload, **names)
         with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return await self.compute(partial(decode, answered))

@@ -32,7 +32,7 @@ class Field(msgspec.Struct):
 
 
 class Data(msgspec.Struct):
-    """What is encrypted of a record."""
+    """The encrypted part of a record."""
 
     title: str | None = ""
     type: str | None = ""
@@ -63,14 +63,14 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     is_editable: bool = True
     files: Sequence[File] = ()
     contents: Sequence[tuple[str, SecretBytes]] = ()
-    """By title; several files may have one."""
+    """Files by title; several may have the same one."""
 
     def __repr__(self) -> str:
         return f"<Record {self.uid}>"
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The title that users see."""
         return self.data.title or ""
 
     @property

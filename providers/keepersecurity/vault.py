@@ -1,4 +1,4 @@
-"""What one application sees of Keeper's vault: the endpoints, and the records and folders they answer with.
+"""The part of Keeper's vault that one application can read: its endpoints, records and folders.
 
 https://docs.keeper.io/en/keeperpam/secrets-manager/developer-sdk-library
 """
@@ -79,7 +79,7 @@ class Damaged(NamedTuple):
     uid: str
 
     def error(self) -> Malformed:
-        """The error for whoever reads it."""
+        """The error for the reader of the record."""
         return Malformed(
             f"record {self.uid} cannot be decrypted",
             hint="share it with the application anew: its key is another",
@@ -87,7 +87,7 @@ class Damaged(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a new record goes."""
+    """The folder of a new record."""
 
     shared: str
     """The shared folder."""
@@ -113,7 +113,7 @@ class Vault:
         return await self._calls.read(READ, payload, self._records, what=what)
 
     async def content(self, file: File, uid: str) -> bytes:
-        """What is in a file. Raises SyncError."""
+        """The content of a file. Raises SyncError."""
         doing = f"reading file {file.title} of record {uid}"
         content = cipher.opened(await self._calls.download(file.url, doing=doing), file.key)
         if content is None:
@@ -161,7 +161,7 @@ class Vault:
 
     # -- what is answered
     def _records(self, answer: bytes, work: Work) -> dict[str, Record | Damaged]:
-        """Of a record that is shared twice, the first one counts."""
+        """The records by uid; of one that is shared twice, the first counts."""
         found: dict[str, Record | Damaged] = {}
         for given, key in self._with_keys(_decoded(answer, work), work):
             if given.record_uid not in found:
@@ -225,7 +225,7 @@ def _files(given: Iterable[_File], key: bytes, work: Work) -> Iterator[File]:
         own = _opened(file.file_key, key, work)
         about = None if own is None else _opened(file.data, own, work)
         if own is None or about is None:
-            continue  # it has no name, so that nobody asks for it
+            continue  # its name cannot be read, so no key can name it
         yield File(msgspec.json.decode(about, type=_FileData).title, file.url, own)
 
 

@@ -1,4 +1,4 @@
-"""What providers read of the environment that is no identity: proxies, and other addresses of clouds.
+"""Variables of the environment that providers read, beside identities: proxies, and addresses of clouds.
 
 Everything else in the environment is behind the door (`syncret.providers.kit.ambient`). Only the operator of
 the daemon can set these; a store cannot.
@@ -32,7 +32,7 @@ _NAMES: Final = frozenset(
         # Azure's resource manager, and what tokens for it are for, as in Azure Service Operator
         "AZURE_RESOURCE_MANAGER_AUDIENCE",
         "AZURE_RESOURCE_MANAGER_ENDPOINT",
-        # Cloud.ru's services, or who knows where they are
+        # Cloud.ru's services, or the server that lists them
         "CLOUDRU_CSM_ADDRESS",
         "CLOUDRU_DISCOVERY_URL",
         "CLOUDRU_IAM_ADDRESS",

@@ -31,7 +31,7 @@ _ENTRY: Final = 100
 """Bytes that an entry takes beside its text."""
 
 _LEAST_PER_PAGE: Final = 10
-"""An emptier page counts as so many entries: a list of empty pages ends too."""
+"""The least that a page counts as, in entries, so that a list of empty pages ends too."""
 
 _TURN: Final = 0.01
 """Seconds after which the entries of a page let others run."""
@@ -47,7 +47,7 @@ class Page(NamedTuple, Generic[T]):
 
 
 class Looked:
-    """Counts the entries that one search looks at."""
+    """Counts the entries that one search examines."""
 
     def __init__(self, doing: str, most: int = MOST_LISTED) -> None:
         self._doing = doing

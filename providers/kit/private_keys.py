@@ -1,8 +1,7 @@
-"""Reads private keys and PKCS#12 files that somebody else wrote.
+"""Reads private keys and PKCS#12 files of untrusted origin.
 
-To check an RSA key takes seconds if it is long, and minutes if it is longer; a PKCS#12 file asks for as many
-rounds of key derivation as it likes. Both are one call each, which holds up the whole process: it is made
-apart from it.
+Checking a long RSA key takes seconds or even minutes, and a PKCS#12 file chooses its number of rounds of key
+derivation. Each is one call that would block the event loop, so it is made in a worker process.
 """
 
 import hashlib

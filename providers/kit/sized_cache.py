@@ -1,4 +1,4 @@
-"""Keeps what was parsed or compiled for the next time, as many as fit into a number of bytes."""
+"""A cache of parsed or compiled values, bounded in bytes."""
 
 from threading import Lock
 from typing import Generic, TypeVar

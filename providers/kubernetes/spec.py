@@ -17,7 +17,7 @@ class KubernetesSpec(Model):
     server: KubernetesServer = KubernetesServer()
     """The API server, and who signed its certificate."""
     auth: KubernetesAuth | None = None
-    """Who the store is to the API server; either this or `authRef`."""
+    """How the store authenticates to the API server; either this or `authRef`."""
     auth_ref: SecretKeySelector | None = None
     """A Secret that contains a kubeconfig, instead of `server` and `auth`; one that runs programs or names
     files is refused.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 AUDIENCE: Final = "token-service.iam.new.nebiuscloud.net"
-"""Whom a signed token is for, whatever the domain is."""
+"""The audience of a signed token, whatever the domain is."""
 
 _EXCHANGE: Final = Method(
     "nebius.iam.v1.TokenExchangeService", "Exchange", "logging in with the service account's key"

@@ -60,7 +60,7 @@ class NebiusSpec(Model):
     """A host with or without a port, and without a scheme; services are at names below it.
     Example: api.nebius.cloud:443"""
     auth: NebiusAuth
-    """Who the store is to Nebius."""
+    """How the store authenticates to Nebius."""
     ca_provider: NebiusCAProvider | None = None
     """Authorities of servers' certificates; absent: the system's trust store."""
 

@@ -32,10 +32,10 @@ UPDATE: Final = Endpoint("PATCH", "/vault_secrets/{id}", "changing secret {name}
 DELETE: Final = Endpoint("DELETE", "/vault_secrets/{id}", "deleting secret {name}", _GRANT)
 
 DESCRIPTION: Final = "Managed by External Secrets Operator"
-"""What the operator writes, too, so that either can go on with what the other has pushed."""
+"""The operator's description, so that either can take over the other's secrets."""
 
 DIGEST: Final = "_sha256"
-"""The member of the metadata that tells whether the value, which cannot be read, is the one to push."""
+"""The member of the metadata that shows whether the value, which cannot be read, is the one to push."""
 
 
 class PushSpec(Model, forbid_unknown_fields=True):
@@ -59,7 +59,7 @@ class _Secret(msgspec.Struct):
 
 
 class _Page(msgspec.Struct):
-    """Of one of the two."""
+    """A page of vaults or of secrets."""
 
     vaults: list[_Vault] | None = None
     secrets: list[_Secret] | None = None
@@ -71,7 +71,7 @@ class _Page(msgspec.Struct):
 
 
 class NgrokClient(ComputingClient):
-    """Pushes, deletes and probes: what ngrok has got it tells nobody, so that nothing can be read."""
+    """Pushes, deletes and probes. ngrok does not return values, so nothing can be read."""
 
     def __init__(self, vault: str, api: Api, compute: Compute) -> None:
         super().__init__(api, compute)

@@ -43,13 +43,13 @@ class NgrokVault(Model):
 
 
 class NgrokSpec(Model):
-    """Writes secrets of one vault; ngrok lets nobody read them.
+    """Writes secrets of one vault; ngrok does not let them be read.
 
     Example: {vault: {name: shop}, auth: {apiKey: {secretRef: {name: ngrok-login, key: apiKey}}}}
     """
 
     auth: NgrokAuth
-    """Who the store is to ngrok."""
+    """How the store authenticates to ngrok."""
     vault: NgrokVault
     """Where secrets are written to."""
     api_url: str = "https://api.ngrok.com"

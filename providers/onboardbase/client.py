@@ -28,7 +28,7 @@ LIST: Final = Endpoint("GET", "/secrets", "reading the environment", _GRANT)
 MEMBERS: Final = Endpoint("GET", "/team/members", "listing members", _GRANT)
 
 _PIECE: Final = 20
-"""What it costs to decrypt a name, beside its length."""
+"""The cost of decrypting a name, beside its length."""
 
 
 class _Secret(msgspec.Struct):

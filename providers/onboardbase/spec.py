@@ -29,7 +29,7 @@ class OnboardbaseSpec(Model):
     """
 
     auth: OnboardbaseAuth
-    """Who the store is to Onboardbase."""
+    """How the store authenticates to Onboardbase."""
     api_host: str = "https://public.onboardbase.com/api/v1/"
     """Address of the API, with its version. Example: https://onboardbase.example.com/api/v1/"""
     project: str = "development"

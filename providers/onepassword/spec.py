@@ -38,7 +38,7 @@ class OnePasswordSpec(Model):
     """
 
     auth: OnePasswordAuth
-    """Who the store is to the Connect server."""
+    """How the store authenticates to the Connect server."""
     connect_host: str
     """Address of the Connect server, without `/v1`. Example: https://connect.example.com:8080"""
     vaults: dict[str, int]

@@ -56,7 +56,7 @@ class VaultClient(DelegatedWrites):
         return found | read
 
     def value(self, payload: Entry | SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
-        """What a reference leads to, or a field of an item, by default `password`."""
+        """The value of a reference, or a field of an item, by default `password`."""
         del work
         return payload if isinstance(payload, SecretBytes) else value_of(payload, ref.property)
 
@@ -70,7 +70,7 @@ class VaultClient(DelegatedWrites):
         return values_of(payload, ref.property)
 
     async def _resolved(self, keys: Sequence[RemoteKey]) -> dict[RemoteKey, Entry | SecretBytes | SyncError]:
-        """What references lead to; without those that name no item."""
+        """The values of references, without those that name no item."""
         if not keys:
             return {}
         held = await self._vault.resolve(sorted({key.key for key in keys}))

@@ -12,7 +12,7 @@ from syncret.config.durations import parse_duration
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.environment import ADDRESSES
-from syncret.providers.kit.http.resolver import JudgedResolver
+from syncret.providers.kit.http.resolver import EgressResolver
 from syncret.providers.kit.references import read_trimmed
 from syncret.providers.onepassword_sdk.client import VaultClient
 from syncret.providers.onepassword_sdk.environment import EnvironmentClient
@@ -35,7 +35,7 @@ async def open_store(
     require_library()
     path = "auth.serviceAccountSecretRef"
     token = await read_trimmed(context, spec.auth.service_account_secret_ref, path)
-    await _judge(_host(token, path), context)
+    await _check_egress(_host(token, path), context)
     info = spec.integration_info or IntegrationInfo()
     client = await context.log_in(lambda: connect(token, info.name, info.version))
     kept = Kept(context.now)
@@ -51,13 +51,13 @@ async def open_store(
         release(client)
 
 
-async def _judge(host: str, context: OpenContext) -> None:
-    """Raise Denied if the server may not be reached: the SDK resolves the name anew, and asks nobody."""
+async def _check_egress(host: str, context: OpenContext) -> None:
+    """Raise Denied if the server may not be reached: the SDK itself resolves the name without this check."""
     context.network.egress.check_host(host)
     if ADDRESSES.get("HTTPS_PROXY"):
-        return  # which judges what the name leads to
+        return  # the proxy resolves the name
     try:
-        await JudgedResolver(context.network).resolve(host, 443, socket.AF_UNSPEC)
+        await EgressResolver(context.network).resolve(host, 443, socket.AF_UNSPEC)
     except OSError:
         failed = Unavailable(
             f"logging in to 1Password: there is no host {host}", problem=f"there is no host {host}"
@@ -68,7 +68,7 @@ async def _judge(host: str, context: OpenContext) -> None:
 
 
 def _host(token: str, path: str) -> str:
-    """The host that a token is for: the SDK calls it, and whoever wrote the token chose it."""
+    """The host that a token is for: the SDK calls it, and the author of the token chose it."""
     encoded = token.removeprefix("ops_")
     try:
         written = urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))

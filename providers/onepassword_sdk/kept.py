@@ -1,4 +1,4 @@
-"""What was read, for as long as the spec allows to keep it."""
+"""Caches what was read, for as long as the spec allows."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -17,7 +17,7 @@ class Kept:
         self._payloads: dict[RemoteKey, tuple[float, Any]] = {}
 
     def of(self, keys: Iterable[RemoteKey]) -> dict[RemoteKey, Any]:
-        """What is kept for these keys."""
+        """The cached values of these keys."""
         now = self._now()
         held = {key: self._payloads[key] for key in keys if key in self._payloads}
         return {key: payload for key, (expires, payload) in held.items() if now < expires}

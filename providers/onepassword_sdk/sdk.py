@@ -21,7 +21,7 @@ _SERVER: Final = "is there a proxy between here and 1Password?"
 
 
 class Gone(Malformed):
-    """What is called for does not exist, or not any more."""
+    """The item, field or environment does not exist, or not any more."""
 
 
 _MEANINGS: Final[tuple[tuple[str, type[SyncError], str, str], ...]] = (
@@ -34,8 +34,8 @@ _MEANINGS: Final[tuple[tuple[str, type[SyncError], str, str], ...]] = (
     ("does not correspond to", Gone, "1Password has no such environment", "check environment"),
     ("was not found", Gone, "1Password does not have it", "check the key"),
     ("resource not found", Gone, "1Password does not have it", "check the key"),
-    ("data conflict", Unavailable, "somebody else changed the vault meanwhile", ""),
-    ("conflict occurred", Unavailable, "somebody else changed the vault meanwhile", ""),
+    ("data conflict", Unavailable, "another program changed the vault meanwhile", ""),
+    ("conflict occurred", Unavailable, "another program changed the vault meanwhile", ""),
     ("error sending request", Unavailable, "1Password cannot be reached", ""),
     ("request timeout", Unavailable, "1Password does not answer", ""),
     ("internal server error", Unavailable, "1Password answers with an error", ""),
@@ -44,7 +44,7 @@ _MEANINGS: Final[tuple[tuple[str, type[SyncError], str, str], ...]] = (
     ("deserializing HTTP responses", Malformed, "the answer is not 1Password's", _SERVER),
     ("not in a valid format", Malformed, "the ID is none of 1Password's", "check the key"),
 )
-"""What texts of the SDK mean, by a part of them. The first one counts."""
+"""The meaning of the SDK's error texts, by a part of them. The first match counts."""
 
 
 def require_library() -> None:
@@ -68,7 +68,7 @@ def release(client: "Client") -> None:
 
 
 async def asked(call: Awaitable[T], doing: str) -> T:
-    """What the SDK returns. Raises SyncError for whatever it raises."""
+    """The result of a call of the SDK. Raises SyncError for all its exceptions."""
     from onepassword import RateLimitExceededException  # see above
 
     try:

@@ -15,7 +15,7 @@ BATCH: Final = 50
 
 
 class OnePasswordSDKAuth(Model):
-    """Who the store is to 1Password.
+    """How the store authenticates to 1Password.
 
     Example: {serviceAccountSecretRef: {name: onepassword-login, key: token}}
     """
@@ -31,7 +31,7 @@ class IntegrationInfo(Model):
     """
 
     name: str = "1Password SDK"
-    """What calls, for 1Password's reports. Example: syncret"""
+    """Name of the caller in 1Password's reports. Example: syncret"""
     version: str = "v1.0.0"
     """Which version of it calls. Example: v1.2.0"""
 
@@ -56,7 +56,7 @@ class OnePasswordSDKSpec(Model):
     """
 
     auth: OnePasswordSDKAuth
-    """Who the store is to 1Password."""
+    """How the store authenticates to 1Password."""
     vault: str = ""
     """Name or ID of a vault that the service account may use, without `op://`. Example: staging"""
     environment: str = ""

@@ -39,7 +39,7 @@ class Vault:
         return {item.id: of_sdk(item) for item in items if item is not None}
 
     async def resolve(self, keys: Sequence[str]) -> Mapping[str, SecretBytes | SyncError]:
-        """What references below the vault lead to; those that lead to no item are missing."""
+        """The values of references below the vault; those that name no item are missing."""
         references = {f"op://{self.id}/{key}": key for key in keys}
         answer = await asked(self._client.secrets.resolve_all([*references]), "resolving references")
         found: dict[str, SecretBytes | SyncError] = {}

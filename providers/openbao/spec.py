@@ -79,7 +79,7 @@ class OpenBaoSpec(Model):
     namespace: str = ""
     """OpenBao's namespace, not one of Kubernetes. Example: team-a"""
     auth: OpenBaoAuth | None = None
-    """Who the store is to OpenBao."""
+    """How the store authenticates to OpenBao."""
     ca_bundle: Base64 = ""
     """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
     own authorities.

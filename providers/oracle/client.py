@@ -36,7 +36,7 @@ _GONE: Final = frozenset({"DELETED", "DELETING", "PENDING_DELETION", "SCHEDULING
 
 
 class Endpoints:
-    """Those of the service that manages secrets, which has a host of its own."""
+    """The endpoints of the service that manages secrets, which has a host of its own."""
 
     def __init__(self, url: str) -> None:
         secrets = f"{literal(url)}/20180608/secrets"
@@ -95,7 +95,7 @@ class OracleClient(ComputingClient, TextValues, TextWrites[Bundle], SingleReads[
         return None if found is None else SecretBytes(found.value)
 
     async def _read(self, name: str, stage: str = "") -> Bundle | None:
-        """Oracle does not tell what is absent from what is not permitted: the list of secrets does."""
+        """A secret. Oracle's answer is the same if it is absent or denied; the list of secrets decides."""
         vault = self._spec.vault
         if stage:
             answer = await self._api.look_up(READ_STAGE, body={}, name=name, vault=vault, stage=stage)
@@ -104,7 +104,7 @@ class OracleClient(ComputingClient, TextValues, TextWrites[Bundle], SingleReads[
         if answer is not None:
             return answer.decode(Bundle)
         if not self._spec.compartment:
-            hint = f"{_READ}; with compartment in the store it is told whether a secret exists"
+            hint = f"{_READ}; with compartment in the store the error says whether a secret exists"
             raise Denied(f"reading secret {name}: it does not exist, or may not be read", hint=hint)
         listed = (await self._listing(self._endpoints.named, name=name)).decode(list[_Listed])
         if any(each.lifecycle_state not in _GONE for each in listed):

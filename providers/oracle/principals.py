@@ -1,4 +1,4 @@
-"""Who signs: a user, the machine that the daemon runs on, or a workload of its cluster.
+"""Principals that sign: a user, the machine that the daemon runs on, or a workload of its cluster.
 
 The last two get a token for a key that is made for the session; the machine proves itself by its certificate.
 """
@@ -39,7 +39,7 @@ class _Token(msgspec.Struct):
 
 
 async def log_in(spec: OracleSpec, http: Http, context: OpenContext) -> ExpiringValue[Signer]:
-    """Whoever the spec names. Raises SyncError."""
+    """The signer of the principal that the spec names. Raises SyncError."""
     if spec.principal_type == "InstancePrincipal":
         return await _machine(context.ambient(receivers(spec)), http, context)
     if spec.principal_type == "Workload":
@@ -131,7 +131,7 @@ def _pem(certificate: "x509.Certificate") -> str:
 
 
 def _inner(pem: str) -> str:
-    """What stands between the lines that begin and end a document."""
+    """The text between the lines that begin and end a PEM document."""
     return "".join(line for line in pem.splitlines() if not line.startswith("-----"))
 
 

@@ -23,7 +23,7 @@ _JSON: Final = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Who signs, and with which key. The ID of a session is its token."""
+    """The ID of a principal, and its key. The ID of a session is its token."""
 
     id: str = field(repr=False)
     key: "RSAPrivateKey" = field(repr=False)

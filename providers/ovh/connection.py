@@ -18,7 +18,7 @@ from syncret.providers.ovh.spec import OvhMTLS, OvhSpec
 from syncret.providers.values import SecretBytes
 
 _ABSENT: Final = {17125377, 17125378}
-"""What the Secret Manager calls a secret, and a version, that does not exist."""
+"""The Secret Manager's codes for a secret, and a version, that does not exist."""
 
 
 class _Failure(msgspec.Struct):

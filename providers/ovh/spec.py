@@ -63,7 +63,7 @@ class OvhSpec(Model):
     okmsid: str
     """ID of the OKMS domain. Example: 734b9b45-8b1a-469c-b140-b10bd6540017"""
     auth: OvhAuth
-    """Who the store is to OVHcloud."""
+    """How the store authenticates to OVHcloud."""
     cas_required: bool | None = None
     """Pushes with check-and-set, so that a concurrent write is refused, not lost."""
     okms_timeout: Annotated[Int32, Meta(ge=1)] = 30

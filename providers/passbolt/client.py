@@ -163,7 +163,7 @@ class PassboltClient(ComputingClient):
 
 
 def _fields(resource: _Resource, text: bytes) -> Fields | SyncError:
-    """What is in a resource, by its kind."""
+    """The fields of a resource, by its kind."""
     kind, description = resource.resource_type.slug, resource.description or ""
     if kind in _PLAIN | _WITHOUT_PASSWORD:
         password = "" if kind in _WITHOUT_PASSWORD else text.decode("utf-8", "replace")
@@ -196,7 +196,7 @@ def _document(payload: Fields, work: Work) -> bytes:
 
 
 def _id(key: str) -> str:
-    """A UUID as Passbolt writes it; empty if it is none."""
+    """A UUID as Passbolt writes it; empty if the key is no UUID."""
     try:
         return str(UUID(key.strip()))
     except ValueError:

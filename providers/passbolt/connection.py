@@ -29,7 +29,7 @@ _REFUSALS: Final = Refusals(vendor="Passbolt", check="does host lead to Passbolt
 _LOGIN: Final = f"/auth/login.json?{urlencode(VERSION)}"
 _LOGOUT: Final = f"/auth/logout.json?{urlencode(VERSION)}"
 _TOKEN: Final = re.compile(rb"gpgauthv1\.3\.0\|36\|[0-9A-Fa-f-]{36}\|gpgauthv1\.3\.0")
-"""What may be decrypted for the server: anything else could be a secret that it wants to know."""
+"""The form of tokens that are decrypted for the server: any other text could be a secret."""
 _DOING: Final = "logging in to Passbolt"
 
 

@@ -25,7 +25,7 @@ class Key:
         return f"<Key {self.fingerprint}>"
 
     def decrypted(self, message: str, work: Work) -> bytes | None:
-        """The bytes of an armored message; None if it is none, or is encrypted for somebody else."""
+        """The bytes of an armored message; None if it is none, or is encrypted for another key."""
         from pysequoia import decrypt
 
         work.step(_DECRYPTING)

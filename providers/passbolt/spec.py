@@ -27,7 +27,7 @@ class PassboltSpec(Model):
     """Reads the resources that one account of a Passbolt server can open."""
 
     auth: PassboltAuth
-    """Who the store is to Passbolt."""
+    """How the store authenticates to Passbolt."""
     host: str
     """Address of the server, with https. Example: https://passbolt.example.com"""
     ca_bundle: Base64 = ""

@@ -29,7 +29,7 @@ _FIELDS: Final = (
     *("tags", "author", "category", "icon", "secondeye", "secondpass", "template", "acm", "paramstr"),
     *("loginid", "passid", "donotaddon", "markassafe", "safemode"),
 )
-"""What a map has, whether an entry has it or not."""
+"""Fields that a map always has, whether an entry has them or not."""
 _PASSWORD: Final = "pass"
 
 
@@ -121,7 +121,7 @@ def _step(entries: Sequence[_Named], path: str, key: str) -> tuple[str, str]:
 
 
 def _named(known: Sequence[_Named], name: str, what: str) -> _Named | None:
-    """That of this name; or else, as in the operator, the one whose name contains it. Raises Malformed."""
+    """The one with this name; or else, as in the operator, whose name contains it. Raises Malformed."""
     fitting = [each for each in known if each.name == name] or [each for each in known if name in each.name]
     if len(fitting) > 1:
         raise Malformed(f"{what}: {len(fitting)} names fit {name!r}", hint="write the whole name")

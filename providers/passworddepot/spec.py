@@ -28,7 +28,7 @@ class PasswordDepotSpec(Model):
     """Reads entries of one database of a Password Depot server."""
 
     auth: PasswordDepotAuth
-    """Who the store is to the server."""
+    """How the store authenticates to the server."""
     host: str
     """The server's host name without a scheme; its port is 8714 unless another is written behind it.
     Example: depot.example.com"""

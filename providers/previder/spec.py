@@ -35,7 +35,7 @@ class PreviderSpec(Model):
     """
 
     auth: PreviderAuth
-    """Who the store is to Previder Vault."""
+    """How the store authenticates to Previder Vault."""
     base_uri: str = ""
     """Address of the API; absent: https://vault.previder.io. Example: https://vault.example.com"""
 

@@ -50,7 +50,7 @@ class _Opened(msgspec.Struct):
 
 
 class _Environment(msgspec.Struct, rename="camel"):
-    """What is empty is left out, but for the context in which all was evaluated."""
+    """An environment. Empty members are absent, except the context of the evaluation."""
 
     properties: dict[str, Json] | None = None
     exprs: Json = None
@@ -170,7 +170,7 @@ class PulumiClient(ComputingClient, TextValues, TextWrites[_Entry]):
         await self.delete(RemoteTarget(key))
 
     async def _change(self, edit: Callable[[dict[str, Json]], bool]) -> None:
-        """Change the values of the definition, unless somebody else does so meanwhile.
+        """Change the values of the definition, unless another program changes them meanwhile.
 
         What the definition imports and computes stays; values that are encrypted stay so, unread.
         """

@@ -49,14 +49,14 @@ def _bad(text: str) -> Malformed:
 
 
 class Absent:
-    """What a path leads to that leads nowhere."""
+    """The result of a path that leads nowhere."""
 
 
 ABSENT: Final = Absent()
 
 
 def at(value: Json, path: Path) -> Json | Absent:
-    """What a path leads to."""
+    """The value at a path."""
     for part in path:
         inner = _inner(value, part)
         if isinstance(inner, Absent):

@@ -82,7 +82,7 @@ class PulumiSpec(Model):
     api_url: str = "https://api.pulumi.com/api/esc"
     """Address of the API. Example: https://pulumi.example.com/api/esc"""
     auth: PulumiAuth | None = None
-    """Who the store is to Pulumi."""
+    """How the store authenticates to Pulumi."""
     access_token: PulumiSecretRef | None = None
     """Deprecated in favour of `auth.accessToken`."""
 

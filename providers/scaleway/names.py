@@ -8,7 +8,7 @@ _HINT: Final = "write id:UUID, name:NAME or path:/FOLDER/NAME"
 
 
 class Name(NamedTuple):
-    """What a key says: an ID, or a name with its folder; without a folder it is looked for in all."""
+    """A parsed key: an ID, or a name with its folder; without a folder all are searched."""
 
     id: str = ""
     name: str = ""

@@ -1,7 +1,7 @@
 """The client of a Secret Server store.
 
-Of a secret that the account may not see Secret Server says that there is none, so that no `deletionPolicy`
-applies.
+Secret Server reports a secret that the account may not see as missing, so a missing secret is an error,
+and no `deletionPolicy` applies.
 """
 
 from collections.abc import Mapping
@@ -90,7 +90,7 @@ class SecretServerClient(DelegatedWrites, SingleReads[Secret]):
         return None if found is None else SecretBytes(found)
 
     def fields(self, payload: Secret, ref: RemoteRef, work: Work) -> SecretMap | None:
-        """The members of the object that the value or the first field is; if it is none, the fields."""
+        """The members of the object that the value or the first field is; otherwise the fields."""
         if ref.property:
             found = self.value(payload, ref, work)
             if found is None:
@@ -116,7 +116,7 @@ def _is_json(text: bytes, work: Work) -> bool:
 
 
 def _members(text: bytes, work: Work) -> SecretMap | None:
-    """The members of a JSON object; None if the text is none."""
+    """The members of a JSON object; None if the text is no object."""
     if not text.lstrip().startswith(b"{") or not _is_json(text, work):
         return None
     return extract.members(text, "the secret", work)

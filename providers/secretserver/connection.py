@@ -62,7 +62,7 @@ async def open_store(
 
 
 async def _identity(spec: SecretServerSpec, http: Http, context: OpenContext) -> tuple[str, Identity]:
-    """Where Secret Server is, and who the store is there."""
+    """The URL of Secret Server, and the store's identity there."""
     if spec.token is not None:
         token = await _text(spec.token, "token", context)
         return spec.server_url, FixedHeaders(bearer(SecretBytes(token.encode())))

@@ -20,7 +20,7 @@ _HINT: Final = "check username, password and domain; a user of the platform logs
 
 
 class Account(NamedTuple):
-    """Who the store is; on a platform the ID and secret of a client."""
+    """The account of the store; on a platform the ID and secret of a client."""
 
     user: str
     password: str
@@ -42,7 +42,7 @@ class _Vaults(msgspec.Struct):
 
 
 async def is_platform(http: Http) -> bool:
-    """Whether the address is that of a platform: Secret Server itself tells how it is."""
+    """Whether the address is that of a platform: only Secret Server itself answers a health check here."""
     answer = await http.request(
         "GET",
         "/api/v1/healthcheck",

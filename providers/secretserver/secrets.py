@@ -109,7 +109,7 @@ class Secrets:
         return await self.read(str(fits[0].id)) if fits else None
 
     async def _read(self, answer: Answer | None) -> Secret | None:
-        """The secret, with the contents of its files; one that was deleted is none."""
+        """The secret, with the contents of its files; None for a deleted one."""
         if answer is None:
             return None
         raw = answer.decode(dict[str, Any])

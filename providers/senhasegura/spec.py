@@ -33,9 +33,9 @@ class SenhaseguraSpec(Model):
     module: str
     """The module of senhasegura; only `DSM` is supported. Example: DSM"""
     auth: SenhaseguraAuth
-    """Who the store is to senhasegura."""
+    """How the store authenticates to senhasegura."""
     ignore_ssl_certificate: Defaulted[bool] = False
-    """Whether any certificate is accepted: anybody on the way could read the secrets."""
+    """Whether any certificate is accepted: any machine on the way could read the secrets."""
 
 
 def check(spec: SenhaseguraSpec, _scope: Scope) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""What every provider must do, as a suite for pytest: a subclass for each provider, with a fixture `harness`.
+"""The contract of providers as a suite for pytest: a subclass for each provider, with a fixture `harness`.
 
 class TestAcme(ProviderSuite):
     @pytest.fixture

@@ -40,7 +40,7 @@ async def read(client: Client, ref: RemoteRef) -> bytes | None:
 
 
 async def failing(client: Client, key: RemoteKey) -> None:
-    """Raises what the key failed with; no answer, or too many calls, the client must raise itself."""
+    """Raise the error of the key; Unavailable and Throttled the client must raise itself."""
     found = (await reader(client).fetch([key])).get(key)
     assert isinstance(found, Denied), "the engine waits, or tries again, only where the whole call fails"
     raise found

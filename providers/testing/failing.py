@@ -1,4 +1,4 @@
-"""Cases of what goes wrong: failures by class, new credentials, cancellation, no value in an error."""
+"""Cases of failures: their classes, new credentials, cancellation, no value in an error."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ from syncret.providers.values import RemoteRef
 
 CANARY = "canary-9b1f4c"
 STEPS = 12
-"""How many turns of the loop a call is let live before it is cancelled, at most."""
+"""The most turns of the event loop before a call is cancelled."""
 
 
 class FailingCases(AsyncCases):

@@ -127,7 +127,7 @@ class FindingCases(AsyncCases):
         ability: Ability,
         query: FindQuery,
     ) -> None:
-        """Or a search would pass the token bucket, the time limit and the metrics by."""
+        """Otherwise a search would bypass the token bucket, the time limit and the metrics."""
         needs(harness, ability)
         names = ("db/a", "db/b") if ability is Ability.FIND_PATH else ("a", "b")
         entries = [Entry(harness.key(name), harness.whole(name), tags={"team": "a"}) for name in names]

@@ -1,4 +1,4 @@
-"""What the suite needs to know about a provider, and how it reaches the manager without the provider."""
+"""The facts about a provider that the suite needs, and its access to the manager without the provider."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -12,7 +12,7 @@ class Ability(StrEnum):
     """What a provider may lack. A harness gives a reason for each: the suite skips nothing without one."""
 
     READ = "reading"
-    ABSENCE = "telling absence"
+    ABSENCE = "reporting absence"
     PROPERTY = "properties"
     VERSION = "versions"
     MAP = "reading as a map"
@@ -25,7 +25,7 @@ class Ability(StrEnum):
     DELETE = "deleting"
     DELETE_PROPERTY = "deleting properties"
     EXISTS = "looking whether something exists"
-    OWN = "telling what it made from what others made"
+    OWN = "recognizing what it made itself"
     PROBE = "probing"
     THROTTLE = "throttling"
     DENY = "denying"
@@ -43,7 +43,7 @@ class Fault(StrEnum):
 
 
 class Entry(NamedTuple):
-    """One entry as it shall stand in the manager."""
+    """An entry to store in the manager."""
 
     key: str
     value: bytes
@@ -71,12 +71,12 @@ class Harness(Protocol):
 
     @property
     def canaries(self) -> tuple[str, ...]:
-        """Credentials in use, and whatever else must never be seen in an error."""
+        """Credentials in use, and other texts that must never be in an error."""
         ...
 
     @property
     def versions(self) -> tuple[str, str]:
-        """What the first and the second version of an entry are called."""
+        """The names of the first and the second version of an entry."""
         ...
 
     def whole(self, text: str) -> bytes:
@@ -88,11 +88,11 @@ class Harness(Protocol):
         ...
 
     async def seed(self, *entries: Entry) -> None:
-        """Put entries into the manager, past the provider, in this order; without our mark."""
+        """Put entries into the manager without the provider, in this order, and without our mark."""
         ...
 
     async def stored(self, key: str) -> bytes | None:
-        """What stands in the manager under a key."""
+        """The value in the manager under a key."""
         ...
 
     async def writes(self) -> int:
@@ -112,5 +112,5 @@ class Harness(Protocol):
         ...
 
     async def rotate(self) -> None:
-        """The credentials in use are good no more, and others are in their place."""
+        """Revoke the credentials in use, and replace them by new ones."""
         ...

@@ -1,4 +1,4 @@
-"""What a client is opened with in a test: credentials from tables, a still clock, limits as by default."""
+"""The context of a client in a test: credentials from tables, a clock that stands still, default limits."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,7 +83,7 @@ def no_templates(template: str, data: Mapping[str, Mapping[str, str]], work: Wor
 
 
 async def compute_at_once(function: Callable[[Work], T], /) -> T:
-    """Everything is little here."""
+    """Run the function at once."""
     return function(Work())
 
 
@@ -98,7 +98,7 @@ def no_identity(receivers: Iterable[Receiver]) -> OwnIdentity:
 
 
 async def log_in(login: Callable[[], Awaitable[T]], /) -> T:
-    """Every login is tried, whatever came of the last one."""
+    """Log in, even if the last login was refused."""
     return await login()
 
 
@@ -110,7 +110,7 @@ def context(
     keep: dict[str, Any] | None = None,
     **others: Any,  # noqa: ANN401  # of the types of OpenContext
 ) -> OpenContext:
-    """What the engine would hand to a store or generator `test`.
+    """The context that the engine would pass to a store or generator `test`.
 
     `keep` is its `store_memory`; `others` are fields of OpenContext that the provider needs: `render`.
     """

@@ -1,4 +1,4 @@
-"""Where a store of Vault would have the daemon's own identity sent to: the server that it names."""
+"""The receivers of the daemon's own identity for a store of Vault: the server that it names."""
 
 from collections.abc import Iterator
 from typing import Final

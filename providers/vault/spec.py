@@ -48,7 +48,7 @@ class VaultSpec(Model):
     namespace: str = ""
     """Vault's namespace (Enterprise), not one of Kubernetes. Example: team-a"""
     auth: VaultAuth | None = None
-    """Who the store is to Vault."""
+    """How the store authenticates to Vault."""
     ca_bundle: Base64 = ""
     """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
     own authorities.

@@ -40,7 +40,7 @@ _WINDOW: Final = 7
 
 
 class Refused(Malformed):
-    """A request that Volcengine refuses by a code which is none of its common ones."""
+    """A request that Volcengine refuses with a code other than the common ones."""
 
 
 class _Value(msgspec.Struct):
@@ -77,7 +77,7 @@ class VolcengineClient(ComputingClient, VersionedTexts):
 
     # -- read
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
-        """The value; its absence is told by the list, for the codes of refusals are not published."""
+        """The value. Whether it is absent, the list decides: the API's error codes are not published."""
         body = {"SecretName": key.key, **({"VersionID": key.version} if key.version else {})}
         try:
             answer = await self._api.call(READ, body=body, name=key.key)

@@ -51,7 +51,7 @@ class _Failure(msgspec.Struct):
 
 
 def _refused(answer: Answer, endpoint: Endpoint) -> SyncError | None:
-    """What a code means: https://www.volcengine.com/docs/6369/68677."""
+    """The error for a code: https://www.volcengine.com/docs/6369/68677."""
     failure = answer.decode_if(_Failure)
     if failure is None:
         return None

@@ -27,7 +27,7 @@ async def open_certificate_manager(
 
 
 def receivers(spec: YandexCertificateManagerSpec) -> Iterator[Receiver]:
-    """Where the machine's own token would go."""
+    """The receivers of the machine's own token."""
     return receivers_of("yandexcertificatemanager", spec)
 
 

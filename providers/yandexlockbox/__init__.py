@@ -25,7 +25,7 @@ async def open_lockbox(spec: YandexLockboxSpec, context: OpenContext) -> AsyncGe
 
 
 def receivers(spec: YandexLockboxSpec) -> Iterator[Receiver]:
-    """Where the machine's own token would go."""
+    """The receivers of the machine's own token."""
     return receivers_of("yandexlockbox", spec)
 
 

@@ -1,4 +1,4 @@
-"""What can be said for one installation or for all, and the types of texts that the operator's kinds have."""
+"""Settings for one installation or for all, and the types of texts in the operator's kinds."""
 
 from typing import Annotated, Literal, TypeAlias
 

@@ -21,7 +21,7 @@ from syncret.daemon.cli.exit_codes import FAILED, INVALID, OK
 from syncret.daemon.cli.printing import print_json, print_problems
 from syncret.daemon.cli.settings import NO_MANIFESTS
 from syncret.daemon.cli.terminal import print_error, print_text
-from syncret.daemon.dry_run import dry_run_provider, not_drawn, without_identity
+from syncret.daemon.dry_run import dry_run_provider, without_generating, without_identity
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.observer import Call
 from syncret.daemon.homes.kubernetes.rehearsal import NOT_FROM_HERE, Rehearsal
@@ -35,7 +35,7 @@ from syncret.providers.registry import Registry
 
 SIGNS: Final = {"create": "+", "update": "~", "unchanged": "=", "refused": "!", "unknown": "?"}
 IDENTITY: Final = f"{NOT_FROM_HERE}: it logs in with the identity of the daemon's Pod"
-NOT_DRAWN: Final = f"{NOT_FROM_HERE}: a plan lets no generator create anything"
+NOT_GENERATED: Final = f"{NOT_FROM_HERE}: a plan lets no generator create anything"
 FOR_HOSTS: Final = {"output_dir": "--output-dir", "state": "--state", "allow_empty": "--allow-empty"}
 
 
@@ -113,7 +113,10 @@ async def _planned(cluster: UserCluster, settings: Settings, loaded: Sequence[Lo
         return without(dry(store, provider))
 
     hooks = EngineOverrides(
-        observer=recorder, applied=recorder.applied, substitute=substitute, generator=not_drawn(NOT_DRAWN)
+        observer=recorder,
+        applied=recorder.applied,
+        substitute=substitute,
+        generator=without_generating(NOT_GENERATED),
     )
     async with run_engine(home, registry=registry, settings=settings, clock=clock, hooks=hooks) as running:
         await running.engine.wait_idle()

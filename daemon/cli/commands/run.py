@@ -44,9 +44,9 @@ def run_daemon(options: Namespace, announce: Callable[[View], None]) -> int:
     raise_file_limit()
     part = getattr(options, "only", None)
     if part in PARTS:
-        from syncret.daemon.admission.alone import run_alone  # of a cluster that is split in parts
+        from syncret.daemon.admission.standalone import run_standalone  # of a cluster that is split in parts
 
-        asyncio.run(run_alone(partial(settings_of_daemon, options), part))
+        asyncio.run(run_standalone(partial(settings_of_daemon, options), part))
         return OK
     credentials = CredentialSocket(os.environ)
     supervisor = Supervisor(

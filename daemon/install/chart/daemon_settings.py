@@ -1,4 +1,4 @@
-"""The settings of the daemon that the values of the chart say."""
+"""The daemon's settings that follow from values of the chart."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ from syncret.daemon.install.outline.nodes import (
 
 
 def _off(name: str, *, clusterwide: bool = False) -> Outline:
-    """The setting of a kind that is not acted on."""
+    """The setting that switches a kind off."""
     return when(any_of(not_(v[name]), *((v.scopedRBAC,) if clusterwide else ())), "false")
 
 

@@ -21,20 +21,20 @@ scaled to 0, or to have another class.
 """
 
 _FEW: Final = 4
-"""Of a larger group it is told that it is given at all."""
+"""For a group of more keys than this, one note says that the group has no effect."""
 
 
 def notes(names: Names) -> str:
     """The template NOTES.txt."""
-    told = "".join(
+    idle_keys = "".join(
         f"{{{{- if {expression(test, names)[1:-1]} }}}}\n{path}: {about}\n{{{{- end }}}}\n"
         for path, about, test in _idle()
     )
-    return f"{_HEAD}{told}"
+    return f"{_HEAD}{idle_keys}"
 
 
 def _idle() -> Iterator[tuple[str, str, Outline]]:
-    """Each key or group of keys without an effect, what it says, and when somebody has changed it."""
+    """Each key or group of keys without an effect, its note, and the test whether a user has changed it."""
     keys = dict(leaves(VALUES))
     for path, about in idle(VALUES):
         inner = [each for each in keys if each == path or each.startswith(f"{path}.")]

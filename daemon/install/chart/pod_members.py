@@ -1,4 +1,4 @@
-"""The Pods that the values of the chart say: of the controller, and of a webhook of its own."""
+"""The Pods that follow from values of the chart: of the controller, and of a separate webhook."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ from syncret.daemon.install.outline.nodes import (
 
 _OPENSHIFT: Final = "security.openshift.io/v1"
 _USERS: Final = ("fsGroup", "runAsUser", "runAsGroup")
-"""What OpenShift chooses itself."""
+"""Fields that OpenShift sets itself."""
 
 
 def also_global(name: str, section: Value = v) -> Outline:
@@ -31,7 +31,7 @@ def also_global(name: str, section: Value = v) -> Outline:
 
 
 def _adapted(context: Value) -> Outline:
-    """A securityContext, as far as OpenShift does not choose it."""
+    """A securityContext without the fields that OpenShift sets."""
     chosen = v["global"].compatibility.openshift.adaptSecurityContext
     theirs = any_of(equal(chosen, "force"), all_of(equal(chosen, "auto"), serves(helm, _OPENSHIFT)))
     return When(
@@ -46,7 +46,7 @@ LIVE: Final = v.livenessProbe.spec
 
 
 def pod(section: Value, more_of_spec: Outline = None) -> dict[str, Outline]:
-    """What the controller and a webhook of its own have in common."""
+    """The members that the Pods of the controller and of a separate webhook have in common."""
     return {
         "labels": first(also_global("podLabels", section), {}),
         "annotations": first(also_global("podAnnotations", section), {}),

@@ -1,4 +1,4 @@
-"""Values of the chart -> an Installation, for who installs without Helm."""
+"""Reads values of the chart into an Installation, to install without Helm."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -66,7 +66,7 @@ def installation_of(values: Document, release: Release) -> Installation:
 
 
 def _together(chart: Mapping[str, Any], given: Mapping[str, Any]) -> Document:
-    """As Helm does it: maps are merged, null takes a default away, anything else replaces."""
+    """Merges values as Helm does: maps are merged, null removes a default, anything else replaces it."""
     made: Document = {name: value for name, value in given.items() if name not in chart}
     for name, value in chart.items():
         wanted = given.get(name, value)

@@ -34,7 +34,7 @@ def _of(each: Key | Keys) -> Document:
 
 
 def _is_needed(each: Key | Keys) -> bool:
-    """Whether a template looks into it, so that it may not be null."""
+    """Whether a template reads members of it, so that it must not be null."""
     if isinstance(each, Key):
         return each.has_effect and each.schema.get("type") == "object"
     return any(_is_needed(inner) or _has_effect(inner) for inner in each.values())

@@ -1,1 +1,1 @@
-"""The operator's objects as an installation: what they choose, what is wrong with it, what it is made of."""
+"""The installation that the operator's objects describe: its choices, their checks, its objects."""

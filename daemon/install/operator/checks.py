@@ -1,6 +1,6 @@
-"""What is wrong with choices that their schema lets through. Nothing is installed or changed then.
+"""Checks of choices beyond their schema. If one fails, nothing is installed or changed.
 
-What the API server judges itself (labels, tolerations, resources) is left to a dry run.
+What the API server validates itself (labels, tolerations, resources) is left to a dry run.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""What an ExternalSecretsConfig and the ExternalSecretsManager choose together: who wins, what is left out.
+"""Merges an ExternalSecretsConfig and the ExternalSecretsManager into choices: which wins, what is ignored.
 
-Documents are read, not models: where a list is written, its being empty counts.
+Documents are read, not models, because an empty list differs from an absent one.
 """
 
 import re
@@ -141,7 +141,7 @@ def choices(config: Document, manager: Document, environment: Environment) -> Ch
 
 
 def _level(app: Document, defaults: Document) -> int:
-    """A config's 1 yields: the schema fills it in wherever there is an appConfig."""
+    """The log level. A 1 in the config does not count: it is the schema's default in each appConfig."""
     own: int = app.get("logLevel", 1)
     general: int = defaults.get("logLevel", 1)
     return own if own > 1 else general

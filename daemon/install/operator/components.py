@@ -29,7 +29,7 @@ def name_of(component: Component) -> str:
 
 
 def belongs_to(document: Document) -> str:
-    """The name of the component that an object is of; what several share is the core's."""
+    """The name of the component that an object belongs to; that of the core for a shared object."""
     name: str = document["metadata"]["name"]
     owners = [each for each in COMPONENTS if name == each or name.startswith(f"{each}-")]
     return max(owners, key=len, default=BITWARDEN if name.startswith("bitwarden") else NAME)

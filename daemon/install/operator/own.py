@@ -12,7 +12,7 @@ from syncret.daemon.install.operator.components import NAME, OPERATOR
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _LABELS: Final = {"app.kubernetes.io/name": OPERATOR, "app.kubernetes.io/instance": OPERATOR}
-"""Not those of what it installs: nothing of its own may pass for that."""
+"""Different from the labels of what it installs, so that its own objects are not taken for those."""
 
 _READ: Final = ("get", "list", "watch")
 _ROLES: Final = (

@@ -1,4 +1,4 @@
-"""What the operator wants to exist, in the order in which it is applied."""
+"""Renders the objects that the operator installs, in the order in which they are applied."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
@@ -34,7 +34,7 @@ _ORDER: Final = (
     "ValidatingWebhookConfiguration",
 )
 _RIGHTS: Final = OPERATOR
-"""The Role in the installation's namespace that the operator itself needs: it comes right after that."""
+"""The Role that the operator itself needs in the installation's namespace: applied right after it."""
 
 _TRUST_FOLDERS: Final = {NAME: _CA_FOLDER, BITWARDEN: "/etc/pki/tls/certs"}
 """Where a component looks for authorities; the Bitwarden server is written in Go, which looks there."""
@@ -77,12 +77,12 @@ def name_of(document: Document) -> Name:
 
 
 def is_right_of_operator(document: Document) -> bool:
-    """Whether an object gives rights to the operator itself: nobody else needs it."""
+    """Whether an object gives rights to the operator itself, which nothing else needs."""
     return document["kind"] in {"Role", "RoleBinding"} and document["metadata"]["name"] == _RIGHTS
 
 
 def is_left_alone(document: Document, chosen: Choices) -> bool:
-    """Whether one of our objects that is not wanted any more stays: what a plugin left, and namespaces."""
+    """Whether one of our objects stays though it is not wanted any more: namespaces, and those of plugins."""
     if document["kind"] == "Namespace":
         return True
     return belongs_to(document) == BITWARDEN and not (chosen.clean_up and chosen.bitwarden is None)
@@ -143,7 +143,7 @@ def _probe(path: str) -> Document:
 
 
 def _own_rights(environment: Environment) -> Iterator[Document]:
-    """What the operator may do there, so that it needs no Secrets elsewhere."""
+    """The operator's rights in the installation's namespace, so that it needs none for Secrets elsewhere."""
     every = ("get", "list", "watch", "create", "patch", "delete")
     rules = [
         {"apiGroups": [group], "resources": [*resources], "verbs": [*every]}
@@ -169,7 +169,7 @@ def _authorities() -> Document:
 
 
 def _finished(document: Document, chosen: Choices, environment: Environment) -> Document:
-    """With our labels, the user's annotations, and what is chosen for Pods of all components alike."""
+    """The object with our labels, the user's annotations, and the choices for Pods of all components."""
     component = belongs_to(document)
     metadata = document["metadata"]
     metadata["labels"] = {
@@ -187,7 +187,7 @@ def _finished(document: Document, chosen: Choices, environment: Environment) -> 
 
 
 def _finish_deployment(spec: Document, chosen: Choices, environment: Environment, component: str) -> None:
-    for name in ("replicas", "strategy"):  # who runs it decides: scaled by hand, or by an autoscaler
+    for name in ("replicas", "strategy"):  # left to the administrator or an autoscaler
         spec.pop(name, None)
     revisions = chosen.revisions.get(COMPONENTS[component])
     spec.pop("revisionHistoryLimit", None)
@@ -210,7 +210,7 @@ def _finish_deployment(spec: Document, chosen: Choices, environment: Environment
 
 
 def _set_variables(container: Document, variables: Sequence[Document]) -> None:
-    """Of a name that the container has, the new value counts."""
+    """Set variables of the container; a new value replaces one of the same name."""
     new = {each["name"] for each in variables}
     kept = [each for each in container.get("env", ()) if each["name"] not in new]
     if kept or variables:

@@ -1,4 +1,4 @@
-"""An outline and values -> the document."""
+"""Fills an outline with values, which gives the document."""
 
 import json
 import operator

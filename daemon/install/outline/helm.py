@@ -1,4 +1,4 @@
-"""An outline -> the text of a Helm template that gives the same document.
+"""Writes an outline as a Helm template that gives the same document.
 
 Lists and maps are written as YAML in which actions choose the lines; what depends on values within a line is
 one expression, written as JSON, which is YAML on one line and needs no quoting.
@@ -46,7 +46,7 @@ HELPERS: Final = """\
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLAIN: Final = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
 _WORDS: Final = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-"""YAML might read these as something else than a text."""
+"""Texts that YAML might not read as texts."""
 _STEP: Final = 2
 
 

@@ -232,5 +232,5 @@ def contains(value: Outline, part: Outline) -> Call:
 
 
 def serves(root: Value, api: str) -> Call:
-    """Whether the cluster serves an API, as Helm tells: `GROUP/VERSION` or `GROUP/VERSION/KIND`."""
+    """Whether the cluster serves an API, as Helm knows it: `GROUP/VERSION` or `GROUP/VERSION/KIND`."""
     return Call("api", (root.Capabilities.APIVersions, api))

@@ -170,7 +170,7 @@ def on_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> N
 
 
 def _kind(error: BaseException | None) -> str:
-    """What tells one error from another: its class, and where it was raised."""
+    """What identifies an error: its class, and where it was raised."""
     if error is None:
         return ""
     return " ".join([type(error).__name__, *places(error.__traceback__)[-1:]])

@@ -20,8 +20,8 @@ from syncret.providers.kit.retry import Retry
 FIRST_WARNINGS: Final = 3
 """So many warnings are logged before a summary of all."""
 
-NO_NEWS: Final = {"Synced", "Valid", "StoreUnmaintained"}
-"""Reasons of events that say in a cluster that all works: a log tells what does not."""
+AT_DEBUG_ONLY: Final = {"Synced", "Valid", "StoreUnmaintained"}
+"""Reasons of events that are logged at level debug, even as warnings: nothing fails."""
 
 log = structlog.get_logger()
 
@@ -54,9 +54,9 @@ class EventLogger:
         self._warnings = 0
 
     def event(self, ref: ObjectRef, *, warning: bool, reason: str, message: str) -> None:
-        if not warning or reason in NO_NEWS:
+        if not warning or reason in AT_DEBUG_ONLY:
             if reason != DELETED:
-                is_quiet = self._is_brief() or reason in NO_NEWS
+                is_quiet = self._is_brief() or reason in AT_DEBUG_ONLY
                 log.log(DEBUG if is_quiet else INFO, message, object=ref, reason=reason)
             return
         times = self._repeats.occurred(ref, f"{reason}: {message}")

@@ -17,7 +17,7 @@ MOST: Final = 50_000
 """Subjects that are remembered; above that the one that began first is forgotten, and logged as new."""
 
 VARIANTS: Final = 8
-"""Messages of one subject that are told apart; others count as one."""
+"""Different messages of one subject that are counted separately; all others count as one."""
 
 _NUMBERS: Final = re.compile(r"\d+")
 

@@ -1,1 +1,1 @@
-"""What a scrape has beside objects, queue and stores: one module for each part of the daemon."""
+"""Metrics besides those of objects, queue and stores: one module for each part of the daemon."""

@@ -1,4 +1,4 @@
-"""Metrics of a daemon in a cluster: what it asks its API server, and how far it knows what is there."""
+"""Metrics of a daemon in a cluster: its requests to the API server, and the state of its watches."""
 
 import asyncio
 from collections.abc import Mapping

@@ -23,7 +23,7 @@ _CHANGES: Final = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
 
 
 class DeliveryMetrics:
-    """Counts what deliveries tell. A host without any has none of these series."""
+    """Counts the steps of Deliveries. A host without any has none of these series."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic

@@ -34,7 +34,9 @@ ROLLBACKS: Final = Family(
     "syncret_delivery_rollbacks_total", "counter", "Sets that went live, failed, and were taken back."
 )
 REPAIRS: Final = Family(
-    "syncret_delivery_repairs_total", "counter", "Live sets that somebody had changed, delivered again."
+    "syncret_delivery_repairs_total",
+    "counter",
+    "Live sets that were changed from outside, delivered again.",
 )
 RELOAD_SECONDS: Final = Family(
     "syncret_delivery_reload_seconds", "histogram", "Duration of reloads, until their result is known."

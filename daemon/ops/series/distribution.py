@@ -17,7 +17,7 @@ class Distribution:
         self._sum = 0.0
 
     def observe(self, value: float) -> None:
-        """Take one value in."""
+        """Add one value."""
         self._counts[bisect_left(self._bounds, value)] += 1
         self._sum += value
 

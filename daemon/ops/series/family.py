@@ -1,4 +1,4 @@
-"""What is said once about a metric: its name, its type, what it means and how its samples are told apart."""
+"""Describes a metric once: its name, its type, its help text and its labels."""
 
 from typing import Final, Literal, NamedTuple
 

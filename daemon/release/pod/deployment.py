@@ -13,7 +13,7 @@ from syncret.daemon.release.schema import has_sensitive
 
 
 def deployment(parsed: Parsed, checked: Checked) -> Document:
-    """The Deployment, without labels of the release on itself; problems are told."""
+    """The Deployment, without labels of the release on itself; problems are reported."""
     documents, findings = parsed.documents, parsed.findings
     spec = spec_of(documents.module)
     top = Place(documents.module if documents.module is not None else documents.values_at().given, "spec")

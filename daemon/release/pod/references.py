@@ -40,7 +40,7 @@ class References:
         return list(_paths(self._tree))
 
     def target(self, written: Json, place: Place, *, groups: bool) -> Target | None:
-        """What a `from` names; None where that is nothing, as a problem says here or elsewhere."""
+        """What a `from` names; None if it names nothing, which is reported here or elsewhere."""
         if is_object(written) and is_sensitive(written):
             return Target((place.path,), place.path)  # a resolved release: read with the other fields
         if written is None:
@@ -69,7 +69,7 @@ class References:
         return None
 
     def _at(self, path: str, place: Place) -> Tree | None:
-        """What stands at a path; None where nothing does, which is told."""
+        """The node at a path; None if there is none, which is reported."""
         steps = parse(path)
         written = ""
         for step in steps:

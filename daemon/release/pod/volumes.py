@@ -123,7 +123,7 @@ class Volumes:
         return self._groups[secret_names[0]].fields
 
     def _is_one(self, name: str, mounted: _Mounted, place: Place) -> bool:
-        """Whether a volume of this name is the same everywhere."""
+        """Whether all mounts of this name need the same volume."""
         if name in self._names:
             self._findings.error(place, f"spec.volumes has a volume {name}, too", "give one another name")
             return False

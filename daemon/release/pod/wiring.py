@@ -86,8 +86,8 @@ class Wiring:
         ways = [way for way in _WAYS if way in said]
         if len(ways) != 1:
             if len(ways) > 1 or not suppressed.intersection(_WAYS):
-                told = f"has {' and '.join(ways)}" if ways else "has no source"
-                errors.error(place, told, f"write exactly one of {', '.join(_WAYS)}")
+                message = f"has {' and '.join(ways)}" if ways else "has no source"
+                errors.error(place, message, f"write exactly one of {', '.join(_WAYS)}")
             return None
         if said.get("name", name) != name:
             errors.error(
@@ -161,7 +161,7 @@ class Wiring:
         return {**said, source: {**ref, "name": group.name}}
 
     def _is_broken(self, group: Group) -> bool:
-        """Whether a problem is told of a field that goes to the Secret."""
+        """Whether a problem is reported of a field that goes to the Secret."""
         return any(
             isinstance(field.fulfilment, Failed)
             for field in self._fields.values()

@@ -1,4 +1,4 @@
-"""The door to the daemon's own identity; nothing else in the providers reads it.
+"""The door to the daemon's own identity; no other module of the providers reads it.
 
 rules    where it may go                     door        what a store is granted
 files    tokens in mounted files             metadata    requests to metadata servers

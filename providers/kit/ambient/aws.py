@@ -16,7 +16,7 @@ from syncret.providers.kit.google.external import AwsKeys, CredentialSource
 from syncret.providers.values import SecretBytes
 
 _SESSION_SECONDS: Final = "300"
-_NOBODY: Final = "does the machine have a role?"
+_HINT: Final = "does the machine have a role?"
 
 
 class Keys(msgspec.Struct, rename="pascal"):
@@ -74,7 +74,7 @@ async def keys_for_federation(
     with suppress(msgspec.MsgspecError):
         keys = msgspec.json.decode(document, type=Keys)
     if keys is None:
-        raise Malformed("AWS's metadata server gives no credentials", hint=_NOBODY)
+        raise Malformed("AWS's metadata server gives no credentials", hint=_HINT)
     secret_key, token = SecretBytes(keys.secret_access_key.encode()), SecretBytes(keys.token.encode())
     return AwsKeys(keys.access_key_id, secret_key, token, region)
 
@@ -108,7 +108,7 @@ class _Imds:
             method,
             self._endpoints.with_overrides(url),
             doing="asking AWS's metadata server",
-            hint=_NOBODY,
+            hint=_HINT,
             now=self._now,
             headers=headers,
         )

@@ -21,7 +21,7 @@ from syncret.providers.values import SecretBytes
 _MOST_REPORTED: Final = 10_000
 
 OnUnlisted: TypeAlias = Callable[[ObjectRef, Verdict], None]
-"""Called once for each store and server that gets the identity though nothing names the server."""
+"""Called once for each store and server that gets the identity though no setting names the server."""
 
 
 class Door:
@@ -37,7 +37,7 @@ class Door:
         self._reported: set[tuple[ObjectRef, str]] = set()
 
     def grant(self, user: ObjectRef, receivers: Iterable[Receiver]) -> OwnIdentity:
-        """What `Ambient` says, for one store or generator."""
+        """As `Ambient`, for one store or generator."""
         verdicts = [self._rules.verdict(receiver, cluster=not user.namespace) for receiver in receivers]
         if not verdicts:
             raise RuntimeError("an identity of the daemon is asked for, but for no receiver")

@@ -10,7 +10,7 @@ _LARGEST: Final = 64 * 1024
 
 
 def token_file(path: str | Path, *, what: str = "token") -> SecretBytes:
-    """The token in a mounted file, read anew each time: it is replaced before it expires.
+    """The token in a mounted file, read each time, as it is replaced before it expires.
 
     Raises Malformed with the path, if there is no such file or it is empty.
     """

@@ -1,4 +1,4 @@
-"""Requests to metadata servers of clouds, which no proxy and no store's connection serves."""
+"""Requests to metadata servers of clouds, without proxies and without a store's connection."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence

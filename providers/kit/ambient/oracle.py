@@ -49,7 +49,7 @@ class _Session(msgspec.Struct):
 
 
 async def machine(own: OwnIdentity, now: Callable[[], float]) -> Machine:
-    """What the metadata server tells. Raises SyncError."""
+    """The identity of the machine, from the metadata server. Raises SyncError."""
     base = own.environment.get("OCI_METADATA_BASE_URL") or _METADATA
 
     async def ask(path: str) -> Answer:

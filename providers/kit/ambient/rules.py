@@ -21,11 +21,11 @@ _VARIABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "azurerm": ("AZURE_AUTHORITY_HOST", "AZURE_RESOURCE_MANAGER_ENDPOINT"),
     "vault": ("VAULT_ADDR",),
 }
-"""Variables of the daemon's own environment that name a server: it is written down, too."""
+"""Variables of the daemon's own environment that name a server, which is thereby allowed."""
 
 
 class Verdict(NamedTuple):
-    """Whether a receiver may have the identity, and what decided on it."""
+    """Whether a receiver may have the identity, and the reason."""
 
     receiver: Receiver
     allowed: bool
@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
 
     @property
     def unlisted(self) -> bool:
-        """Whether it gets the identity though nothing names it, as there is one author only."""
+        """Whether it gets the identity without being named, as there is only one author."""
         return self.allowed and not self.by
 
     @property
@@ -66,24 +66,24 @@ class Verdict(NamedTuple):
     def __str__(self) -> str:
         if not self.allowed:
             return f"{self.reason} ({self.hint})"
-        told = f"sends {self.receiver.sends} to {self.server}"
+        text = f"sends {self.receiver.sends} to {self.server}"
         if self.by:
-            return f"{told} (allowed: {self.by})"
-        return f"{told}; it would be refused if manifests had several authors ({self.hint})"
+            return f"{text} (allowed: {self.by})"
+        return f"{text}; it would be refused if manifests had several authors ({self.hint})"
 
 
 class _Rule(NamedTuple):
     by: str
     stores: Literal["all", "cluster"]
     remedy: str
-    """What opens it to all stores."""
+    """The change that allows it for all stores."""
     audience: str = ""
     server_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The setting `ownIdentity`, in this environment. `strict`: what nothing allows is refused."""
+    """The setting `ownIdentity`, in this environment. `strict`: what is not allowed is refused."""
 
     settings: OwnIdentity
     strict: bool
@@ -99,7 +99,7 @@ class Rules:
     def verdict(self, receiver: Receiver, *, cluster: bool) -> Verdict:
         """Whether the receiver may have it; `cluster`: for a cluster-scoped store or generator.
 
-        For the exports of a resource its namespace decides: who may write there, may have it.
+        For the exports of a resource its namespace decides: its authors may have the identity.
         """
         if receiver.exports_of is not None:
             if receiver.exports_of not in self.settings.azure.export_namespaces:
@@ -122,7 +122,7 @@ class Rules:
         return Verdict(receiver, allowed=True, hint=self._remedy(receiver), server_id=receiver.server_id)
 
     def _granted(self, receiver: Receiver, rule: _Rule) -> Verdict:
-        """Allowed by the rule. A proof is made for the server that the operator names, not the manifest."""
+        """The verdict if the rule allows it. A proof is made for the server that the operator names."""
         named = rule.server_id or ("" if self.strict else receiver.server_id)
         if receiver.server_id and receiver.server_id != named:
             return Verdict(

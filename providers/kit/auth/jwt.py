@@ -51,7 +51,7 @@ class _Expiring(msgspec.Struct):
 
 
 def expiry(token: str) -> str:
-    """When a token ends, in seconds since the epoch; nobody verifies it here. Raises Malformed."""
+    """When a token ends, in seconds since the epoch; the token is not verified. Raises Malformed."""
     payload = token.split(".")[1] if token.count(".") == 2 else ""  # noqa: PLR2004  # header, payload, signature
     try:
         claims = msgspec.json.decode(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), type=_Expiring)

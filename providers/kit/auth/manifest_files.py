@@ -1,7 +1,7 @@
 """Reads files that a manifest names: only regular files, and only below the folders of `manifestFiles`.
 
-Whoever writes a manifest may name any path, and often the server that gets the content. So nothing is opened
-before its place is known: to open a FIFO waits for a writer, and to open a device may do something.
+The author of a manifest may name any path, and often the server that gets the content. So no file is opened
+before its folder and type are checked: opening a FIFO waits for a writer, opening a device may have effects.
 """
 
 import os
@@ -36,7 +36,9 @@ def unreadable(path: str | Path, what: str, error: OSError) -> Malformed:
 
 def empty(path: str | Path, what: str) -> Malformed:
     """The error for a file that has nothing in it."""
-    return Malformed(f"the {what} file {path} is empty", hint="whoever writes it has not done so yet")
+    return Malformed(
+        f"the {what} file {path} is empty", hint="the program that writes it has not done so yet"
+    )
 
 
 class ManifestFiles:

@@ -1,4 +1,4 @@
-"""What is said of a login that a server refuses: its method, the fields to check, the server's status."""
+"""The errors of refused logins: with the method, the fields to check, and the server's status."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ class RefusedLogin(Denied):
 
 @contextmanager
 def login_by(method: str, check: str) -> Generator[None, None, None]:
-    """A login within the block that a server refuses names its method, and what to check.
+    """Adds method and fields to check to the error of a login within the block that a server refuses.
 
     Args:
         method: the field of the spec that chooses the login.

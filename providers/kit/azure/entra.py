@@ -44,7 +44,7 @@ _CODES: Final[Mapping[int, tuple[_Part, str]]] = {
     7000215: ("proof", "the client secret is wrong: is it the secret's value, and not its ID?"),
     7000222: ("proof", "the client secret has expired: add a new one to the application"),
 }
-"""What is most likely wrong, by Entra's number."""
+"""The most likely cause, by Entra's error code."""
 
 _WORDS: Final[Mapping[str, tuple[_Part, str]]] = {
     "invalid_client": ("proof", "it does not fit the client ID"),
@@ -77,7 +77,7 @@ class _Failure(msgspec.Struct):
 
 
 class LoginFields(NamedTuple):
-    """Where the spec has what a login is made of; for the message if Entra refuses it."""
+    """The fields of the spec that a login uses, for the message if Entra refuses it."""
 
     method: str
     client: str

@@ -80,7 +80,7 @@ def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
             hint="is there a proxy in between, or another server at the endpoint?",
         )
     if answer.status == HTTPStatus.CONFLICT:
-        return Conflict(f"{answer.doing}: somebody else changed it at the same time")
+        return Conflict(f"{answer.doing}: another program changed it at the same time")
     if error.status == "FAILED_PRECONDITION":
         if "DISABLED state" in error.message or "DESTROYED state" in error.message:
             return Unusable(

@@ -1,4 +1,4 @@
-"""The connections to one server: each carries one call, and is kept a moment for the next."""
+"""The connections to one server: each carries one call at a time, and is kept for some seconds."""
 
 import asyncio
 import struct
@@ -25,7 +25,7 @@ _IDLE: Final = 15.0
 _TIMEOUTS: Final = Timeouts()
 
 _PREFIX: Final = struct.Struct(">BI")
-"""What stands before a message: whether it is compressed, and its length."""
+"""The prefix of a message: whether it is compressed, and its length."""
 
 
 class Channel:
@@ -34,7 +34,7 @@ class Channel:
     Args:
         address: host and port.
         tls: the CAs to trust.
-        timeouts: of a call; the server is told, too.
+        timeouts: of a call; also sent to the server.
 
     Raises Malformed for an address or authorities that are none.
     """
@@ -77,7 +77,7 @@ class Channel:
 
     @contextmanager
     def _share(self) -> Generator[Share, None, None]:
-        """What the call that is being made holds of the memory; a login that is none holds it for itself."""
+        """The memory share of the current call; a login outside of a call gets a share of its own."""
         share = call_share.get()
         if share is not None:
             share.server = str(self.server)

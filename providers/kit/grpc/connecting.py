@@ -26,7 +26,7 @@ _LONGEST: Final = 16 * 1024
 
 
 class Server(NamedTuple):
-    """Whom calls are made to."""
+    """The host and port of a server."""
 
     host: str
     port: int
@@ -88,7 +88,7 @@ async def _dial(server: Server, network: Network) -> socket.socket:
 
 
 async def _open(address: Address, port: int, network: Network) -> socket.socket | None:
-    """A socket that is connected; None if nobody accepts it there."""
+    """A socket that is connected; None if the address refuses the connection."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004  # IP
     opened = network.connections.open_socket((family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
     opened.settimeout(0)
@@ -104,7 +104,7 @@ async def _open(address: Address, port: int, network: Network) -> socket.socket 
 
 
 async def _through(proxy: str, server: Server, network: Network) -> socket.socket:
-    """A tunnel. A proxy is the daemon's own choice: it judges what the name leads to."""
+    """A tunnel through a proxy, which is chosen by the daemon's administrator, and resolves the name."""
     parts = urlsplit(proxy)
     if parts.scheme != "http" or not parts.hostname:
         raise Malformed("the proxy is none for gRPC", hint="write HTTPS_PROXY with http:// and a host")

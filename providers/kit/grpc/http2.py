@@ -38,7 +38,7 @@ class LostError(Exception):
 
 @dataclass(slots=True)
 class Reply:
-    """What a server answers: headers, the body, and headers that end it."""
+    """The answer of a server: headers, the body, and trailers."""
 
     headers: dict[str, str] = field(default_factory=dict[str, str])
     trailers: dict[str, str] = field(default_factory=dict[str, str])

@@ -1,4 +1,4 @@
-"""The methods of an API, as a table: one line says what is called, and what to tell if it is refused."""
+"""The methods of an API, as a table: one line has the call, and the hint if it is refused."""
 
 from typing import NamedTuple
 
@@ -13,6 +13,6 @@ class Method(NamedTuple):
     """With its package."""
     name: str
     doing: str
-    """What begins every message; in braces what the call names."""
+    """The beginning of every message; in braces names of the call."""
     grant: str = ""
-    """What to grant to an identity that may not."""
+    """The permission that the call needs, for the hint."""

@@ -43,7 +43,7 @@ class Body:
 
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~-]*")
-"""What is quoted nowhere: a look is quicker than the quoting."""
+"""Text that needs no quoting: matching is quicker than quoting."""
 
 
 def json_body(value: object) -> Body:

@@ -38,7 +38,7 @@ _STEP: Final = 2**20
 """Bytes that a response of unknown length takes ahead, once it is no small one."""
 
 _TURN: Final = 4 * BUFFER
-"""Bytes after which others run: those of a compressed body come without a wait."""
+"""Bytes after which other tasks run, as a compressed body is inflated without an await."""
 
 _WIDEST: Final = 4
 """Bytes of a character, in a text that is not ASCII."""
@@ -173,7 +173,7 @@ class _Body:
             self._taken += missing
 
     def drop(self) -> None:
-        """End the reading: another store needs the place."""
+        """End the reading: another store needs the memory."""
         self.dropped = True
         self._memory.fail(self.share)
         self._close()

@@ -17,7 +17,7 @@ from syncret.providers.kit.http.answers import Answer, Body, error_of_status
 from syncret.providers.kit.http.bodies import BUFFER, LARGEST, read_body
 from syncret.providers.kit.http.streams import Stream
 from syncret.providers.kit.http.targets import Target, target_of
-from syncret.providers.kit.http.tls import GOODBYE_HANGS, SYSTEM, Tls
+from syncret.providers.kit.http.tls import SYSTEM, WAITS_FOR_CLOSE_NOTIFY, Tls
 from syncret.providers.network import Network
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
@@ -31,14 +31,14 @@ _REDIRECTS: Final = {301, 302, 303, 307, 308}
 _SAME_METHOD: Final = {307, 308}
 _MOST_REDIRECTS: Final = 5
 _LARGEST_UNREAD: Final = 64 * 1024
-"""Bytes of a body that nobody wants which are read, so that its connection can be used again."""
+"""The most bytes of an unwanted body that are read so that its connection can be used again."""
 
 _NOT_IN_HEADERS: Final = re.compile(r"[\r\n\x00]")
 _OF_CONNECTION: Final = {
     *("connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-authenticate"),
     *("proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
 }
-"""Headers that say where a request ends, or to whom it goes: two servers could read them differently."""
+"""Headers that set the end or the target of a request: two servers could interpret them differently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class Http:
                 yield Stream(response, doing, target.server)
             finally:
                 if response.connection is not None and response.connection.transport is not None:
-                    response.connection.transport.abort()  # more is coming, and nobody waits for it
+                    response.connection.transport.abort()  # the rest of the body is unwanted
                 response.close()
             return
         raise failed
@@ -207,16 +207,16 @@ class Http:
         """A pool of connections to servers that the network allows."""
         import aiohttp  # see above
 
-        from syncret.providers.kit.http.resolver import JudgedResolver  # see above
+        from syncret.providers.kit.http.resolver import EgressResolver  # see above
 
         if self._ssl is None:
             raise RuntimeError("an Http is used inside its `async with` block")
         connector = aiohttp.TCPConnector(
             ssl=self._ssl,
             limit=self._connections,
-            resolver=None if network is None else JudgedResolver(network),
+            resolver=None if network is None else EgressResolver(network),
             socket_factory=None if self._network is None else self._network.connections.open_socket,
-            enable_cleanup_closed=GOODBYE_HANGS,
+            enable_cleanup_closed=WAITS_FOR_CLOSE_NOTIFY,
         )
         return aiohttp.ClientSession(
             connector=connector,
@@ -228,7 +228,7 @@ class Http:
         )
 
     def _session_for(self, target: Target, doing: str) -> "aiohttp.ClientSession":
-        """The pool for a server. A proxy is the daemon's own choice: it judges what the name leads to."""
+        """The pool for a server. A proxy is chosen by the daemon's administrator, and resolves the name."""
         if self._network is not None:
             try:
                 self._network.egress.check_host(target.host)
@@ -363,5 +363,5 @@ def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
 
 
 def user_agent() -> str:
-    """Who we are to servers."""
+    """The User-Agent header."""
     return f"syncret/{version()}"

@@ -1,4 +1,4 @@
-"""A body that asks, at the last moment, whether its request may still be sent."""
+"""A body that checks, just before it is sent, whether its request may still be sent."""
 
 import warnings
 from collections.abc import Callable

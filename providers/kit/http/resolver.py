@@ -9,7 +9,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from syncret.providers.network import Network
 
 
-class JudgedResolver(AbstractResolver):
+class EgressResolver(AbstractResolver):
     """The system's resolver, without the addresses that `egress` denies. Raises Denied if none is left."""
 
     def __init__(self, network: Network) -> None:

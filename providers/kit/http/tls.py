@@ -10,8 +10,8 @@ from typing import Final
 
 from syncret.providers.errors import Malformed
 
-GOODBYE_HANGS: Final = sys.version_info < (3, 12, 8) or (3, 13) <= sys.version_info < (3, 13, 1)
-"""Whether a connection that is closed stays open until its server has said goodbye (a fault of asyncio)."""
+WAITS_FOR_CLOSE_NOTIFY: Final = sys.version_info < (3, 12, 8) or (3, 13) <= sys.version_info < (3, 13, 1)
+"""Whether a closed connection stays open until its server sends close_notify (a bug of asyncio)."""
 
 _BUFFER: Final = 32 * 1024
 """Bytes that a connection reads at once: two records of TLS."""

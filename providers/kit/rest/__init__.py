@@ -1,4 +1,4 @@
-"""A secret manager with a REST API: what most providers are made of, beside their spec.
+"""A secret manager with a REST API: the parts that most providers use, beside their spec.
 
 endpoints     the table of the vendor's endpoints   api      calls of them, and what their refusals mean
 identities    who calls: fixed headers, a login     logins   how a login is made

@@ -19,9 +19,9 @@ def _nothing_is_absent(_answer: Answer) -> bool:
 
 
 def is_no_page(answer: Answer) -> bool:
-    """Whether an answer is no web page: for vendors whose words for what does not exist are not published.
+    """Whether an answer is no web page: for vendors who do not publish their error for missing entries.
 
-    It may be the vendor's then, or not: nothing may count as deleted for it.
+    It may come from the vendor or not, so it must not be taken as a deletion.
     """
     return b"<html" not in answer.body[:1024].lower()
 
@@ -42,19 +42,19 @@ def says(failure: type[F], what: Callable[[F], bool] = _any) -> Callable[[Answer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusals:
-    """What the statuses of one API mean, where that is not the same everywhere."""
+    """The meaning of the statuses of one API, where it differs from the usual one."""
 
     vendor: str
     """Who speaks the API, for messages."""
     check: str
-    """What to check if something else than the vendor answers."""
+    """The hint if another server than the vendor's answers."""
     is_absent: Callable[[Answer], bool] = _nothing_is_absent
     """Whether a 404 says that the entry does not exist. Any proxy can answer 404, and whatever counts as
     deleted may be deleted here, too: it must be in the vendor's own words."""
     errors: Mapping[int, Callable[[Answer, Endpoint], SyncError | None]] = field(
         default_factory=dict[int, Callable[[Answer, Endpoint], SyncError | None]]
     )
-    """Errors of statuses of which the vendor says more; None: it is not the vendor who says it."""
+    """Errors of statuses with details of the vendor; None: the answer is not the vendor's."""
 
 
 def bad_signature(check: str) -> Callable[[Answer, Endpoint], SyncError]:
@@ -163,7 +163,7 @@ class Api:
 
         sent = b"" if content is None else content.content
         waiting = Waiting(endpoint.method, path, sent, headers or {}, send)
-        return await self._identity.send(waiting)  # which sees what is refused, too
+        return await self._identity.send(waiting)  # which handles refusals, too
 
     def _from_elsewhere(self, answer: Answer, endpoint: Endpoint) -> Malformed:
         vendor, hint = self._refusals.vendor, endpoint.check or self._refusals.check

@@ -1,4 +1,4 @@
-"""What the clients of REST APIs have in common, whoever the vendor is."""
+"""What the clients of REST APIs of all vendors have in common."""
 
 from syncret.providers.contract import Compute
 from syncret.providers.kit.rest.api import Api

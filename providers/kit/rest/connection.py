@@ -21,7 +21,7 @@ async def connected(
 ) -> AsyncGenerator[Api, None]:
     """The API at a URL, logged in; at the end it is logged out. Raises SyncError.
 
-    `identity` is who calls, or says who does: some are asked for at the same server.
+    `identity` is the caller, or a function that makes it: some log in at the same server.
     """
     async with Http(url, tls=tls, now=context.now, network=context.network) as http:
         caller = await identity(http) if callable(identity) else identity

@@ -1,4 +1,4 @@
-"""The endpoints of an API, as a table: one line says what is sent, and what to tell if it is refused."""
+"""The endpoints of an API, as a table: one line has the request, and the hint if it is refused."""
 
 from typing import NamedTuple
 
@@ -13,13 +13,13 @@ class Endpoint(NamedTuple):
     path: str
     """Below the store's URL; what stands in braces becomes one segment, quoted."""
     doing: str
-    """What begins every message; in braces as in the path, or what else the call names."""
+    """The beginning of every message; names in braces as in the path, or others of the call."""
     grant: str = ""
-    """What to grant to an identity that may not."""
+    """The permission that the call needs, for the hint."""
     check: str = ""
-    """What to check if nothing is at the address; without it, what holds for the whole API."""
+    """The hint if nothing is at the address; empty: that of the whole API."""
 
 
 def literal(text: str) -> str:
-    """A path or what is being done as it stands, braces included: for paths of several quoted segments."""
+    """A path or message with its braces escaped: for paths of several quoted segments."""
     return text.replace("{", "{{").replace("}", "}}")

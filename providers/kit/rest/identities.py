@@ -1,4 +1,4 @@
-"""Who calls an API: what is in the headers of every request, and what becomes of one that is refused."""
+"""Identities that call an API: the headers of every request, and the reaction to a refused one."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -14,7 +14,7 @@ Headers: TypeAlias = Mapping[str, str]
 
 
 class Send(Protocol):
-    """A request that waits for the headers of an identity. One that signs looks at what is sent."""
+    """A request that waits for the headers of an identity; its members are what a signature covers."""
 
     @property
     def method(self) -> str: ...
@@ -31,7 +31,7 @@ class Send(Protocol):
 
     @property
     def headers(self) -> Headers:
-        """Those of the call itself."""
+        """The headers of the call itself."""
         ...
 
     async def __call__(self, headers: Headers, /) -> Answer:
@@ -47,16 +47,16 @@ class Identity(Protocol):
         ...
 
     async def check(self) -> None:
-        """Log in, if it does. Raises SyncError."""
+        """Log in, if there is a login. Raises SyncError."""
         ...
 
     async def end(self) -> None:
-        """Log out, if it does; a failure changes nothing."""
+        """Log out, if there is a login; a failure is ignored."""
         ...
 
 
 class LoginContext(Protocol):
-    """What a login needs of its context, which is an OpenContext or as much of one."""
+    """The part of an OpenContext that a login needs."""
 
     @property
     def now(self) -> Callable[[], float]: ...
@@ -74,7 +74,7 @@ class FixedHeaders:
         return await send(self._headers)
 
     async def check(self) -> None:
-        """There is nothing to log in to: the first call tells."""
+        """There is no login: the first call shows whether the headers are accepted."""
 
     async def end(self) -> None:
         """A static token stays valid."""

@@ -1,4 +1,4 @@
-"""How a login is made: one request with a proof, whose answer is a token and when it expires."""
+"""Logs in: one request with a proof, whose answer is a token and its expiry."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping

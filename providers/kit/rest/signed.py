@@ -19,7 +19,7 @@ class AccessKey:
 
 
 Sign: TypeAlias = Callable[[Send, AccessKey], Headers]
-"""The headers that sign a request. The clock must be right to some minutes."""
+"""Returns the headers that sign a request. The clock must be right to some minutes."""
 
 
 class SignedRequests:
@@ -27,7 +27,7 @@ class SignedRequests:
 
     Args:
         login: gives the access key.
-        sign: how the vendor has it.
+        sign: the vendor's signature.
     """
 
     def __init__(

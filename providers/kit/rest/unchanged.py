@@ -1,4 +1,4 @@
-"""The last answers of an API that knows ETags: while they hold, a refresh moves no body."""
+"""Caches the last answers of an API with ETags: an unchanged one is not transferred again."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -17,13 +17,13 @@ _MOST_BYTES: Final = 2**20
 
 
 class Unchanged:
-    """Answers by what was asked."""
+    """The last answers, by request."""
 
     def __init__(self) -> None:
         self._kept = SizedCache[str, Answer](most=_MOST, most_bytes=_MOST_BYTES)
 
     async def get(self, asked: str, ask: Callable[[Headers], Awaitable[A]]) -> A | Answer:
-        """The answer, which is the last one if the server says that it still holds, with its headers of now.
+        """The answer: the last one, with the new headers, if the server says that it is unchanged.
 
         `ask` sends the request with these headers, and accepts 304; its answer may be None.
         """

@@ -20,12 +20,12 @@ _PACKAGES: Final = (_HVAC, f"{_HVAC}.api", f"{_HVAC}.api.auth_methods", f"{_HVAC
 
 @contextmanager
 def _as_folders() -> Generator[None]:
-    """While this lasts, these packages are folders of modules: what they would import is not imported.
+    """Within this block hvac's packages are bare namespaces: their `__init__` modules are not run.
 
-    The modules are then ours alone: whoever imports hvac later gets all of it.
+    The modules are removed from `sys.modules` afterwards: a later import of hvac gets the whole package.
     """
     found = None if _HVAC in sys.modules else find_spec(_HVAC)
-    if found is None:  # somebody has imported all of it; or it is not installed, as the next line says
+    if found is None:  # the whole package is imported already; or it is not installed, as the next line says
         yield
         return
     sys.modules |= {name: _folder(name, found) for name in _PACKAGES}

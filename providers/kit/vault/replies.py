@@ -135,7 +135,7 @@ def _error_of(answer: Answer) -> SyncError:
 def _bad_request(answer: Answer) -> SyncError:
     body = answer.body.decode("utf-8", "replace")
     if _STALE in body:
-        return Stale(f"{answer.doing}: somebody else has written a newer version meanwhile")
+        return Stale(f"{answer.doing}: another program has written a newer version meanwhile")
     if _CAS_WANTED in body:
         return Rejected(
             f"{answer.doing}: the engine demands check-and-set", hint="set checkAndSet.required in the store"

@@ -1,4 +1,4 @@
-"""The part of a client that is the same for every service in Yandex Cloud."""
+"""The part of a client that all services in Yandex Cloud share."""
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 

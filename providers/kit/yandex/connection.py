@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 AUDIENCE: Final = "https://iam.api.cloud.yandex.net/iam/v1/tokens"
-"""Whom a signed token is for, whatever the server's address is."""
+"""The audience of a signed token, whatever the server's address is."""
 
 _NOT_FOUND: Final = 5
 _NO_PATH: Final = "Not Found"

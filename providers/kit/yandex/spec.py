@@ -67,7 +67,7 @@ class YandexSpec(Model):
     """Address, authentication, and the meaning of remote keys."""
 
     auth: YandexAuth
-    """Who the store is to Yandex Cloud."""
+    """How the store authenticates to Yandex Cloud."""
     api_endpoint: str = ""
     """Host and port that know the addresses of all services; absent: api.cloud.yandex.net:443.
     Example: api.yandexcloud.kz:443"""
@@ -100,7 +100,7 @@ def home_of(spec: YandexSpec) -> str:
 
 
 def receivers(name: str, spec: YandexSpec) -> Iterator[Receiver]:
-    """Who names the services gets the token of the machine, unless the store has a key."""
+    """The server that lists the services: it gets the token of the machine, unless the store has a key."""
     ref = spec.auth.authorized_key_secret_ref
     if ref is None or not ref.name:
         sends = "a token of the machine's service account in Yandex Cloud"

@@ -161,7 +161,7 @@ async def test_what_waits_for_a_turn_holds_up_no_reader() -> None:
 
 
 async def test_who_joins_a_call_that_waits_holds_up_no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_memory, "PATIENCE", 0.05)
+    monkeypatch.setattr(answer_memory, "LONGEST_WAIT", 0.05)
     memory, run = AnswerMemory(), RunAnswers()
     held = Share(memory, "a", runs=[run])
     run.shares.append(held)
@@ -174,7 +174,7 @@ async def test_who_joins_a_call_that_waits_holds_up_no_reader(monkeypatch: pytes
 
 async def test_a_reader_gives_up_if_none_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever holds the memory: the turn of the reader, at least, is free again."""
-    monkeypatch.setattr(answer_memory, "PATIENCE", 0.05)
+    monkeypatch.setattr(answer_memory, "LONGEST_WAIT", 0.05)
     monkeypatch.setattr(answer_memory, "STUCK", 0.1)
     memory = AnswerMemory()
     held, reader = Share(memory, "a"), Share(memory, "b")
@@ -193,7 +193,7 @@ def test_the_values_of_one_run_are_bounded() -> None:
 
 async def test_a_slow_server_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """It has sent most of a large answer and then nothing, in more connections than there is room for."""
-    monkeypatch.setattr(answer_memory, "PATIENCE", 0.05)
+    monkeypatch.setattr(answer_memory, "LONGEST_WAIT", 0.05)
     network = Network(egress=Egress())
     body = b"x" * (4 * 2**20)
 

@@ -1,4 +1,4 @@
-"""Finds in a gjson path what keeps it from ever finding anything: gjson itself reports no mistake."""
+"""Finds the fault of a gjson path that can never match: gjson itself reports none."""
 
 import re
 from typing import Final, NamedTuple

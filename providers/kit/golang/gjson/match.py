@@ -44,7 +44,7 @@ def matches(query: Query, value: Result, work: Work) -> bool:
 
 
 LIMIT: Final = 10_000
-"""So many times for each byte of the name gjson begins anew after a star; then nothing matches any more."""
+"""Restarts after a star, for each byte of the name, after which gjson gives up with no match."""
 
 _STAR: Final = "*"
 _ANY: Final = "?"

@@ -99,7 +99,7 @@ def _line(value: Result, work: Work, level: int) -> str | None:
 
 
 class Search(Protocol):
-    """The lookup that a modifier is part of: what it may spend, and how it looks for a path."""
+    """The lookup that a modifier is part of: its remaining work, and its search for a path."""
 
     @property
     def work(self) -> Work: ...

@@ -1,4 +1,4 @@
-"""Parses paths: components, queries, pipes and multipaths. Whoever searches pays for what is parsed."""
+"""Parses paths: components, queries, pipes and multipaths. The search pays for what is parsed."""
 
 import re
 from typing import Final, NamedTuple

@@ -1,6 +1,6 @@
 """Finds values in JSON text. Nothing is validated: each value ends where gjson ends it.
 
-Whoever reads a value pays for finding its end and for the text that is taken out of the document.
+The reader of a value pays for finding its end and for the text that is taken out of the document.
 """
 
 import re

@@ -74,7 +74,7 @@ def _unquoted(text: str) -> str:
     except ValueError:
         value = None
     if not isinstance(value, str):
-        raise Malformed("a string in the JSONPath has an escape that nobody knows")
+        raise Malformed("a string in the JSONPath has an unknown escape")
     return value
 
 

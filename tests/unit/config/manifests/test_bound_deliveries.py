@@ -133,7 +133,7 @@ def test_what_is_outside_says_field_and_remedy(document: Document, told: str) ->
 )
 def test_nothing_but_units_is_run_or_told(step: str, fields: Document) -> None:
     assert str(document_outside_bounds(delivery(to(), **{step: fields}), FOLDER)) == (
-        f"spec.{step}: /tenants/a may run and tell nothing but units (name a unit, or define it elsewhere)"
+        f"spec.{step}: /tenants/a may run and reload nothing but units (name a unit, or define it elsewhere)"
     )
 
 

@@ -124,7 +124,7 @@ def client(objects: Objects, name: str) -> Document:
 
 
 async def test_the_secret_is_filled_and_the_api_server_told(objects: Objects, keeper: Keeper) -> None:
-    await keeper.look()
+    await keeper.renew()
     secret = objects.held[SECRET]
     assert sorted(secret["data"]) == ["ca.crt", "ca.key", "tls.crt", "tls.key"]
     assert secret["metadata"]["labels"] == {"a": "b"}
@@ -136,20 +136,20 @@ async def test_the_secret_is_filled_and_the_api_server_told(objects: Objects, ke
 
 
 async def test_a_second_look_writes_nothing(objects: Objects, keeper: Keeper) -> None:
-    await keeper.look()
+    await keeper.renew()
     objects.writes.clear()
-    await keeper.look()
+    await keeper.renew()
     async with keeping(objects) as another:
-        await another.look()
+        await another.renew()
     assert objects.writes == []
 
 
 async def test_what_others_overwrite_is_put_back(objects: Objects, keeper: Keeper) -> None:
-    await keeper.look()
+    await keeper.renew()
     told = client(objects, "secretstore-validate")["caBundle"]
     path = f"{CONFIGURATIONS}/secretstore-validate"
     objects.put(path, configuration("secretstore-validate", service={"path": "/p"}))
-    await keeper.look()
+    await keeper.renew()
     assert client(objects, "secretstore-validate")["caBundle"] == told
 
 
@@ -157,26 +157,26 @@ async def test_what_others_overwrite_is_put_back(objects: Objects, keeper: Keepe
 async def test_a_secret_that_is_lost_comes_back_as_it_was(
     objects: Objects, keeper: Keeper, left: Document | None
 ) -> None:
-    await keeper.look()
+    await keeper.renew()
     before = certificates_of(objects.held[SECRET])
     if left is None:
         del objects.held[SECRET]
     else:
         objects.put(SECRET, left)
-    await keeper.look()
+    await keeper.renew()
     assert certificates_of(objects.held[SECRET]) == before
 
 
 async def test_a_configuration_without_the_label_is_somebody_elses(objects: Objects, keeper: Keeper) -> None:
     path = f"{CONFIGURATIONS}/secretstore-validate"
     objects.put(path, {**objects.held[path], "metadata": {"name": "secretstore-validate"}})
-    await keeper.look()
+    await keeper.renew()
     assert path not in objects.writes
 
 
 async def test_a_crd_is_told_only_if_a_webhook_converts_it(objects: Objects, keeper: Keeper) -> None:
     path = f"{CRD}/{CRDS[0]}"
-    await keeper.look()
+    await keeper.renew()
     assert path not in objects.writes
     objects.put(
         path,
@@ -185,7 +185,7 @@ async def test_a_crd_is_told_only_if_a_webhook_converts_it(objects: Objects, kee
             "spec": {"conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}},
         },
     )
-    await keeper.look()
+    await keeper.renew()
     found = objects.held[path]["spec"]["conversion"]["webhook"]
     assert b64decode(found["clientConfig"]["caBundle"]) == certificates_of(objects.held[SECRET]).bundle
     assert found["conversionReviewVersions"] == ["v1"]
@@ -195,45 +195,45 @@ async def test_a_crd_is_told_only_if_a_webhook_converts_it(objects: Objects, kee
 async def test_a_successor_is_used_a_day_after_the_last_configuration_has_it(
     objects: Objects, keeper: Keeper
 ) -> None:
-    await keeper.look()
+    await keeper.renew()
     first = certificates_of(objects.held[SECRET])
     objects.forbidden.add(f"{CONFIGURATIONS}/secretstore-validate")
     keeper.time = START + 3300 * DAY
     with pytest.raises(StorageUnavailable):
-        await keeper.look()
+        await keeper.renew()
     keeper.time += 10 * DAY
     with pytest.raises(StorageUnavailable):
-        await keeper.look()
+        await keeper.renew()
     held = certificates_of(objects.held[SECRET])
     assert (held.authority, held.published) == (first.authority, None)
     assert {name for name, _ in keeper.failures} == {"secretstore-validate"}
     told = b64decode(client(objects, "externalsecret-validate")["caBundle"])
     assert told == held.bundle, "one that cannot be written keeps no other one waiting"
     objects.forbidden.clear()
-    await keeper.look()
-    await keeper.look()
+    await keeper.renew()
+    await keeper.renew()
     assert PUBLISHED in objects.held[SECRET]["metadata"]["annotations"]
     async with keeping(objects) as another:  # another replica goes on where this one was
         another.time = keeper.time + OVERLAP
-        await another.look()
+        await another.renew()
         used = certificates_of(objects.held[SECRET])
         assert used.authority == held.successor
         assert (used.former, used.published) == (first.authority.certificate, None)
         assert b64decode(client(objects, "externalsecret-validate")["caBundle"]) == used.bundle
         another.time += OVERLAP
-        await another.look()
+        await another.renew()
     assert certificates_of(objects.held[SECRET]).bundle == used.authority.certificate
     assert sorted(objects.held[SECRET]["data"]) == ["ca.crt", "ca.key", "tls.crt", "tls.key"]
     assert PUBLISHED not in objects.held[SECRET]["metadata"]["annotations"]
 
 
 async def test_of_two_that_renew_at_once_one_gives_way(objects: Objects, keeper: Keeper) -> None:
-    await keeper.look()
+    await keeper.renew()
     keeper.time = START + 61 * DAY
     stale = dict(objects.held[SECRET])
     async with keeping(objects) as another:
         another.time = keeper.time
-        await another.look()
+        await another.renew()
     renewed = objects.held[SECRET]
     objects.held[SECRET] = {**stale, "metadata": {**stale["metadata"], "resourceVersion": "0"}}
     seen = objects.handle
@@ -248,6 +248,6 @@ async def test_of_two_that_renew_at_once_one_gives_way(objects: Objects, keeper:
     async with keeping(objects) as late:
         late.time = keeper.time
         with pytest.raises(Conflict):
-            await late.look()
-        await late.look()
+            await late.renew()
+        await late.renew()
     assert objects.held[SECRET] == renewed

@@ -6,7 +6,7 @@ from pathlib import Path
 from structlog.testing import capture_logs
 
 from syncret.config.settings import Webhook
-from syncret.daemon.admission.serving_certificate import UNTIL_TOLD, ServingCertificate, from_folder
+from syncret.daemon.admission.serving_certificate import UNTIL_LOGGED, ServingCertificate, from_folder
 from tests.unit.daemon.admission.support import fresh
 
 
@@ -15,7 +15,7 @@ async def test_a_folder_without_a_certificate_is_told_once_it_has_had_its_time(t
         Webhook(), from_folder(tmp_path), where=str(tmp_path), name="", now=time.time
     )
     with capture_logs() as logs:
-        for _ in range(UNTIL_TOLD - 1):
+        for _ in range(UNTIL_LOGGED - 1):
             await certificate.refresh()
         assert logs == []
         await certificate.refresh()

@@ -270,7 +270,7 @@ async def test_concurrent_writes_are_reported(cloud: Google, given: Given, clock
     conflict = GoogleError("ALREADY_EXISTS", "canary")
     async with opened(given, clock) as client:
         fault = cloud.failing(lambda request: conflict.response() if request.method == "POST" else None)
-        with fault, pytest.raises(Conflict, match="somebody else"):
+        with fault, pytest.raises(Conflict, match="another program"):
             await client.push(item())
         await client.push(item())
 

@@ -7,7 +7,7 @@ import pytest
 from syncret.daemon.descriptors import Descriptors
 from syncret.daemon.engine.clock import Clock
 from syncret.daemon.engine.sessions import pool
-from syncret.providers.answer_memory import PATIENCE, call_share
+from syncret.providers.answer_memory import LONGEST_WAIT, call_share
 from tests.unit.daemon.engine.sessions.test_pool import running
 from tests.unit.daemon.engine.support import Manager
 
@@ -44,7 +44,7 @@ async def test_runs_that_hold_values_wait_for_the_turns_of_calls_that_wait_for_m
         managers[name].delay = 0.001
     objects = [("a+b", f"k{number}") for number in range(OBJECTS)]
     async with running(managers, clock, objects, requests_per_second=10_000.0, burst=10_000) as reading:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(LONGEST_WAIT):
             while len(reading.values) < OBJECTS:  # noqa: ASYNC110  # no event tells
                 await asyncio.sleep(0.01)
 

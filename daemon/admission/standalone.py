@@ -1,4 +1,4 @@
-"""The webhook, or the keeper of its certificates, as a process of its own: no object is reconciled there."""
+"""Runs the webhook, or the keeper of its certificates, as a process that reconciles no objects."""
 
 import asyncio
 import os
@@ -24,12 +24,12 @@ from syncret.providers.registry import Registry
 Part: TypeAlias = Literal["webhook", "certificates"]
 
 CERTIFICATES_LEASE: Final = "crd-certs-controller"
-"""What ESO's certificate controller takes: the two exclude each other."""
+"""The Lease of ESO's certificate controller: the two exclude each other."""
 
 log = structlog.get_logger()
 
 
-async def run_alone(load: Callable[[], Settings], part: Part) -> None:
+async def run_standalone(load: Callable[[], Settings], part: Part) -> None:
     """Run one part until a signal stops it; a reload begins it again. Raises what keeps it from starting."""
     asyncio.get_running_loop().set_exception_handler(logs.on_loop_error)
     signals = Signals(lambda: log.info("stopping"))
@@ -78,7 +78,7 @@ async def _certificates(settings: Settings) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def _elected(settings: Settings, stats: ClusterStats) -> AsyncGenerator[Callable[[], float]]:
-    """For how long this replica may write: for ever, unless the settings want an election."""
+    """Gives the time until which this replica may write: without an election, for ever."""
     lease = lease_of(settings, os.environ)
     if lease is None:
         yield no_fence

@@ -1,4 +1,4 @@
-"""What a configuration names and does not make: kinds of cert-manager, an issuer, a Secret."""
+"""Checks what a configuration names and does not create: kinds of cert-manager, an issuer, a Secret."""
 
 from typing import Final
 
@@ -10,22 +10,22 @@ from syncret.daemon.install.operator.choices import Choices
 from syncret.daemon.operator.cluster import CERTIFICATE, CRD, Cluster
 
 SOON: Final = 2.0
-"""Seconds after which it is looked again for what is waited for."""
+"""Seconds until the next check of something that is missing."""
 
 VERY_SOON: Final = 0.5
 _ISSUERS: Final = "cert-manager.io"
 
 
-class Waits(Exception):
-    """What has to be there first is not."""
+class NotYet(Exception):
+    """A prerequisite is missing; it is checked again after some seconds."""
 
     def __init__(self, message: str, seconds: float = SOON) -> None:
         super().__init__(message)
         self.seconds = seconds
 
 
-async def missing(cluster: Cluster, chosen: Choices) -> None:
-    """Raise StorageUnavailable or Waits for what is not there yet, ConfigError where only a change helps."""
+async def check_prerequisites(cluster: Cluster, chosen: Choices) -> None:
+    """Raise StorageUnavailable or NotYet if one is missing, ConfigError if only a change helps."""
     issued = chosen.cert_manager
     if issued is not None:
         kind = issued.issuer["kind"]
@@ -45,8 +45,8 @@ async def _check_served(cluster: Cluster, kind: GroupKind) -> None:
     if await cluster.applier.serves(kind):
         return
     crd = ObjectRef(*CRD, "", f"{kind.kind.lower()}s.{kind.group}")
-    if cluster.inventory.get(crd) is not None:  # it takes a moment, and no event tells its end
-        raise Waits("the kinds of cert-manager are not served yet", VERY_SOON)
+    if cluster.inventory.get(crd) is not None:  # it is served a moment later, without an event
+        raise NotYet("the kinds of cert-manager are not served yet", VERY_SOON)
     message = f"cert-manager is to issue certificates, and its kind {kind.kind} is not there"
     raise ConfigError([Problem(path="", message=message, hint="install cert-manager")])
 
