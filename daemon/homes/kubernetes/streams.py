@@ -122,7 +122,7 @@ class Stream:
     ) -> None:
         self.kind = kind
         self.version = ""
-        """The newest version that was announced, by an event or by a bookmark of the server."""
+        """The newest version that was announced, by an event, a list or a bookmark."""
         self._newest = ""
         self._is_connected = False
         self.is_listed = False

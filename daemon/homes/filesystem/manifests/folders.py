@@ -99,11 +99,11 @@ class ManifestFolders:
     ) -> None:
         """`bindings` decide which of the paths may define which objects.
 
-        `skip` is a folder that is never looked into: written files may look like manifests.
+        `skip` is a folder that is never scanned: written files may look like manifests.
 
         `remembered` is from the state file: a file that has the same signature is not read again.
         `former`: there is a state file with objects, which are in force.
-        `once`: for a single look, so that a path may be a pipe. Who looks again and again would wait for it.
+        `once`: for a single scan, so that a path may be a pipe, which a later scan would wait for.
         """
         self._paths = paths
         self._bindings = bindings

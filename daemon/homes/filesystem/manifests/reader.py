@@ -170,7 +170,7 @@ class FileContent(msgspec.Struct, frozen=True):
 
 
 _LARGE: Final = 32 * 1024
-"""Characters of a document whose lines are not kept until it is applied: its problems have its own line."""
+"""Characters of a document whose lines are not kept until it is applied: its problems get its first line."""
 
 MOST_PROBLEMS: Final = 100
 """Problems of one file that are reported one by one."""
