@@ -28,7 +28,7 @@ class NotPrivate(Exception):
 def open_private(path: str, *, create: bool = True) -> int:
     """Open a file for reading and writing, with mode 0600. Raises NotPrivate or OSError.
 
-    A file that everyone may write to is refused, as what is in it may be anybody's. Other permissions are
+    A file that everyone may write to is refused, as any user may have changed it. Other permissions are
     removed: a restored backup is often readable, and the kubelet gives the group of an `fsGroup` access to
     every file of a volume at each start of a pod.
     """

@@ -298,6 +298,6 @@ class EgressRule(Model):
     """
 
     to: tuple[NetworkPeer, ...] = ()
-    """Who may be reached; empty: everybody."""
+    """Who may be reached; empty: all addresses and pods."""
     ports: tuple[NetworkPort, ...] = ()
     """On which ports; empty: all of them."""

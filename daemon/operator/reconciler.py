@@ -234,7 +234,7 @@ class ConfigReconciler:
 
     def _contested(self) -> str:
         return "; ".join(
-            f"{ref} is contested: changed by {other or 'others'} again and again"
+            f"{ref} is contested: {other or 'another writer'} changes it again and again"
             for ref, other in self._installer.contested.items()
         )
 

@@ -269,7 +269,7 @@ VALUES: Final[Keys] = {
         "enabled": no("Whether there is a NetworkPolicy."),
         "ingress": Key(
             [{"ports": [{"protocol": "TCP", "port": 8080}, {"protocol": "TCP", "port": 8082}]}],
-            "Who may connect; empty: everybody, to the ports of the Pods.",
+            "Who may connect; empty: all peers, to the ports of the Pods.",
             {"type": "array", "items": {"type": "object"}},
         ),
         "egress": documents("Where the daemon may connect to; empty: anywhere (ESO's chart: nowhere)."),

@@ -325,7 +325,7 @@ class Http:
         message = f"{answer.doing}: {target.server} redirects (HTTP {answer.status})"
         if target.origin.startswith("https:") and not redirected.origin.startswith("https:"):
             raise Malformed(
-                f"{message} to {redirected.server} without TLS, where anybody could read the credentials",
+                f"{message} to {redirected.server} without TLS, where the credentials could be intercepted",
                 hint="have the server name itself with https://",
             )
         if redirected.origin != target.origin and not self._trusts_redirects:
