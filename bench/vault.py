@@ -148,13 +148,16 @@ def manifests_of(mount: Mount, auth: VaultAuth, given: Given, server: str, objec
 
 
 async def _slow_pass(mount: Mount, auth: VaultAuth, given: Given, objects: int) -> tuple[list[str], float]:
-    """One pass over a home that takes its time to write: the paths that were asked, and how long it took."""
+    """One pass over a home that takes its time to write: the paths that were asked, and how long it took.
+
+    Without spread, as in the bench of shared reads.
+    """
     async with gate(mount.server.url) as between:
         documents = list(yaml.safe_load_all(manifests_of(mount, auth, given, between.url, objects)))
         for document in documents:
             document["metadata"]["namespace"] = "team"
         begin = time.perf_counter()
-        async with bench(manifests=documents, write_seconds=WRITE_SECONDS) as one:
+        async with bench(spread=False, manifests=documents, write_seconds=WRITE_SECONDS) as one:
             await one.running.engine.wait_idle()
             assert all(run.failure is None for run in one.witness.runs)
             return [each.path for each in between.passed], time.perf_counter() - begin
