@@ -111,7 +111,7 @@ differential: $(DEV_READY) ## The same manifests to the operator and to us: what
 
 # One store each, on the servers that our providers are tested on; its program is built as above.
 .PHONY: peer-providers
-peer-providers: $(DEV_READY) ## The operator's own providers, with the vendors' clients, find on our servers what ours find (needs Go)
+peer-providers: $(DEV_READY) ## The operator's own providers, with the vendors' clients, find on our servers what ours find; so do the operator and Syncret on two API servers (needs Go)
 	$(BIN)/python -m pytest -q -m differential -o faulthandler_timeout=1200 tests/real/peers $(TEST)
 
 SECONDS ?= 600

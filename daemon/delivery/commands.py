@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 
 from msgspec import Struct
 
+from syncret.config.meta import ObjectRef
 from syncret.daemon.core.delivery.command_output import Redaction
 
 GRACE: Final = 2.0
@@ -39,6 +40,16 @@ class CommandResult(Struct, frozen=True, kw_only=True):
     @property
     def succeeded(self) -> bool:
         return self.code == 0
+
+
+def variables_of(delivery: ObjectRef, phase: str, number: int, staged: Iterable[str]) -> Mapping[str, str]:
+    """What a command of the Delivery finds in its environment: the number of the set, and where it is."""
+    return {
+        "SYNCRET_DELIVERY": f"{delivery.namespace}/{delivery.name}",
+        "SYNCRET_PHASE": phase,
+        "SYNCRET_GENERATION": str(number),
+        **{f"SYNCRET_STAGED_{place}": path for place, path in enumerate(staged, 1)},
+    }
 
 
 async def run_command(

@@ -24,7 +24,12 @@ from syncret.daemon.core.delivery.phases import (
     begin,
     turn,
 )
-from syncret.daemon.core.delivery.ready_condition import ReadyCondition, condition_of, waiting_for_restart
+from syncret.daemon.core.delivery.ready_condition import (
+    ReadyCondition,
+    condition_of,
+    reload_not_requested,
+    waiting_for_restart,
+)
 from syncret.daemon.core.delivery.record import (
     document_of,
     fingerprints_of,
@@ -33,9 +38,10 @@ from syncret.daemon.core.delivery.record import (
     with_origin,
     with_result,
 )
-from syncret.daemon.core.delivery.recovery import Found, UnitFacts, recover
+from syncret.daemon.core.delivery.recovery import Found, recover
 from syncret.daemon.core.delivery.step import Step, StepListener, StepName, ignore_step, result_of
 from syncret.daemon.core.plan.actions import Action
+from syncret.daemon.delivery.commands import variables_of
 from syncret.daemon.delivery.host_targets import HostTargets
 from syncret.daemon.delivery.paths import Moved, Refused
 from syncret.daemon.delivery.proving import Prover, check
@@ -274,12 +280,8 @@ class Delivering:
         if row.phase is Phase.VERIFYING and not self._proves:
             self.row = row  # without a proof the next phase ends at once
             return
-        condition = None
-        if result.outcome is Outcome.NOT_ASKED:
-            message = (
-                f"set {row.generation + 1} is live, and its reload could not be requested: {result.message}"
-            )
-            condition = ReadyCondition(is_ready=False, reason=Reason.RELOAD_FAILED, message=message)
+        not_asked = result.outcome is Outcome.NOT_ASKED
+        condition = reload_not_requested(row, result.message) if not_asked else None
         await self._guarded(self.save(row, condition=condition))
 
     async def prove(self, before: UnitState | None) -> ActionResult:
@@ -357,18 +359,14 @@ class Delivering:
 
     async def _found(self, row: Row) -> Found:
         swapped = await asyncio.to_thread(self._host.swapped, row)
-        reload, unit = self.spec.reload, None
+        reload, state = self.spec.reload, None
         if reload is not None and reload.unit and row.asked is not None:
             state = await self._units.show(reload.unit)
-            if state is not None:
-                unit = UnitFacts(
-                    invocation=state.invocation, started=state.started, runs=state.active != "failed"
-                )
         return Found(
             boot=boot_id(),
             swapped=swapped,
             staged=await asyncio.to_thread(self._host.are_staged, swapped),
-            unit=unit,
+            unit=None if state is None else state.facts(),
             restarts=reload is not None and reload.action == "restart",
         )
 
@@ -385,13 +383,8 @@ class Delivering:
         return tuple(content for target in self._targets for content in target.files.values())
 
     def _variables(self, phase: str) -> Mapping[str, str]:
-        staged = {f"SYNCRET_STAGED_{number}": path for number, (path, _) in enumerate(self._host.views(), 1)}
-        return {
-            "SYNCRET_DELIVERY": f"{self.ref.namespace}/{self.ref.name}",
-            "SYNCRET_PHASE": phase,
-            "SYNCRET_GENERATION": str(self.row.generation + 1),
-            **(staged if phase == "check" else {}),
-        }
+        staged = [path for path, _ in self._host.views()] if phase == "check" else ()
+        return variables_of(self.ref, phase, self.row.generation + 1, staged)
 
     def _note(self, step: str, result: ActionResult, seconds: float) -> None:
         failed = result.outcome in (Outcome.FAILED, Outcome.NOT_ASKED, Outcome.NOT_THERE)

@@ -13,6 +13,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from syncret.daemon.core.delivery.phases import Outcome
+from syncret.daemon.core.delivery.recovery import UnitFacts
 from syncret.daemon.core.delivery.timing import StartLimit
 from syncret.daemon.delivery.commands import CommandResult, run_command
 from syncret.daemon.delivery.rights import helper
@@ -64,6 +65,10 @@ class UnitState(Struct, frozen=True, kw_only=True):
     """When it became active, in seconds of the monotonic clock."""
     restarts: int = 0
     start_limit: StartLimit = StartLimit(0, 0)
+
+    def facts(self) -> UnitFacts:
+        """What recovery needs to know of it."""
+        return UnitFacts(invocation=self.invocation, started=self.started, runs=self.active != "failed")
 
     @property
     def is_there(self) -> bool:

@@ -57,3 +57,9 @@ def waiting_for_restart(row: Row, seconds: float) -> ReadyCondition:
     wait = f"its restart waits {max(1, round(seconds))} s: so many are near the unit's start limit"
     message = f"set {row.generation + 1} is live, and {wait}"
     return ReadyCondition(is_ready=False, reason=Reason.THROTTLED, message=message)
+
+
+def reload_not_requested(row: Row, problem: str) -> ReadyCondition:
+    """The condition after a reload that could not be requested."""
+    message = f"set {row.generation + 1} is live, and its reload could not be requested: {problem}"
+    return ReadyCondition(is_ready=False, reason=Reason.RELOAD_FAILED, message=message)

@@ -1,339 +1,28 @@
-"""The operator's own providers and ours, given one store each, find the same values on the same servers.
-
-The operator (0.20.4) calls most managers with the vendor's own client: a server that this client works with
-is one that the vendor's API looks like.
-"""
+"""The operator's own providers and ours, given one store each, find the same values on the same servers."""
 
 import json
 import os
-import socket
-import time
-from base64 import b64encode
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from syncret.config.fields import Json
-from syncret.config.meta import Document
 from syncret.providers.contract import Finder
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import tls
-from syncret.providers.testing import Ability, Entry
+from syncret.providers.testing import Ability
 from syncret.providers.testing.calls import fields, read
 from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
-from tests.suites.providers.rest_harness import RestHarness
-from tests.suites.providers.test_akeyless import AkeylessHarness
-from tests.suites.providers.test_alibaba import AlibabaHarness
-from tests.suites.providers.test_beyondtrust import AccountsHarness, SafeHarness
-from tests.suites.providers.test_bitwardensecretsmanager import BitwardenHarness
-from tests.suites.providers.test_chef import ChefHarness
-from tests.suites.providers.test_cloudrusm import CloudRuHarness
-from tests.suites.providers.test_conjur import ConjurHarness
-from tests.suites.providers.test_delinea import DelineaHarness
-from tests.suites.providers.test_doppler import DopplerHarness
-from tests.suites.providers.test_fortanix import FortanixHarness
-from tests.suites.providers.test_github import GithubHarness
-from tests.suites.providers.test_gitlab import GitlabHarness
-from tests.suites.providers.test_infisical import InfisicalHarness
-from tests.suites.providers.test_keepersecurity import KeeperHarness, TitledHarness
-from tests.suites.providers.test_ngrok import NgrokHarness
-from tests.suites.providers.test_onboardbase import OnboardbaseHarness
-from tests.suites.providers.test_onepassword import OnePasswordHarness
-from tests.suites.providers.test_onepasswordsdk import OnePasswordSdkHarness
-from tests.suites.providers.test_oracle import OracleHarness
-from tests.suites.providers.test_passbolt import PassboltHarness
-from tests.suites.providers.test_passworddepot import DepotHarness
-from tests.suites.providers.test_previder import PreviderHarness
-from tests.suites.providers.test_pulumi import Deprecated
-from tests.suites.providers.test_scaleway import ScalewayHarness
-from tests.suites.providers.test_secretserver import SecretServerHarness
-from tests.suites.providers.test_senhasegura import SenhaseguraHarness
-from tests.suites.providers.test_volcengine import VolcengineHarness
-from tests.suites.providers.test_yandex import (
-    CertificateByIdHarness,
-    CertificateHarness,
-    LockboxByNameHarness,
-    LockboxHarness,
-    YandexHarness,
-)
-from tests.support.servers.akeyless.server import Akeyless
-from tests.support.servers.alibaba.server import Kms
-from tests.support.servers.beyondtrust.server import PasswordSafe
-from tests.support.servers.bitwarden.server import Bitwarden
-from tests.support.servers.chef.server import Chef
-from tests.support.servers.cloudru.server import CloudRu
-from tests.support.servers.conjur.server import Conjur
-from tests.support.servers.delinea.server import Delinea
-from tests.support.servers.doppler.server import Doppler
+from tests.real.peers.stores import ABSENT, AUTHORITY, EMPTY, PEERS, Store, is_free, opened
 from tests.support.servers.eso.providers import Outcome, called, program
-from tests.support.servers.fortanix.server import Fortanix
-from tests.support.servers.github.server import Github
-from tests.support.servers.gitlab.server import Gitlab
-from tests.support.servers.grpc import grpc_running
-from tests.support.servers.infisical.server import Infisical
-from tests.support.servers.keeper.server import Keeper
-from tests.support.servers.ngrok.server import Ngrok
-from tests.support.servers.onboardbase.server import Onboardbase
-from tests.support.servers.onepassword.server import Connect
-from tests.support.servers.onepassword_service.server import OnePassword
-from tests.support.servers.oracle.server import Oracle
-from tests.support.servers.passbolt.server import Passbolt
-from tests.support.servers.passworddepot.server import PasswordDepot
-from tests.support.servers.previder.server import Previder
-from tests.support.servers.pulumi.server import Pulumi
-from tests.support.servers.rest import running
-from tests.support.servers.scaleway.server import Scaleway
-from tests.support.servers.secretserver.server import SecretServer
-from tests.support.servers.senhasegura.server import Senhasegura
-from tests.support.servers.volcengine.server import Volcengine
-from tests.support.servers.yandex.face import faced
 from tests.support.servers.yandex.server import Yandex
-from tests.support.tls import Authority
 from tests.support.tunnel import tunnel_to
 
 pytestmark = [pytest.mark.slow, pytest.mark.differential]
-
-USER: Final = b'{"user":"ada","port":5432,"nested":{"deep":"x"}}'
-
-
-class Peer(NamedTuple):
-    """A provider of both, and what the operator's does otherwise."""
-
-    server: Callable[[], Any]
-    harness: Callable[[Any], RestHarness[Any]]
-    differs: Mapping[str, str] = {}
-    """By what is asked: why the operator's answer is another."""
-    pushed: bytes = b"t"
-    """What stands there after `t` was pushed."""
-    tls: bool = False
-    """Whether the operator's provider, or the client that it uses, demands https."""
-    asks: str = ""
-    """The property that must be asked for."""
-    port: int = 0
-    """The only port that the operator's provider calls."""
-    grpc: bool = False
-    """Whether it is called by gRPC."""
-    host: str = ""
-    """The hosts that the operator's provider calls, with commas: both are led to the server by a proxy."""
-    theirs: Mapping[str, Json] = {}
-    """What the operator's manifest says in place of ours."""
-
-
-ABSENT: Final = "the operator calls what is absent an error"
-
-TEXTS: Final = "the operator takes objects whose members are all texts"
-
-
-def _alibaba(server: Kms) -> RestHarness[Any]:
-    return AlibabaHarness(server, time.time)
-
-
-def _at_oracle(server: Oracle) -> RestHarness[Any]:
-    store = OracleHarness(server)
-    store.now = time.time
-    return store
-
-
-def _at_volcengine(server: Volcengine) -> RestHarness[Any]:
-    store = VolcengineHarness(server)
-    store.now = time.time
-    return store
-
-
-def _on_our_clock(server: Chef) -> RestHarness[Any]:
-    """What is signed is good for a quarter of an hour, and the operator has no other clock."""
-    return ChefHarness(server, time.time)
-
-
-class _Trusting(BitwardenHarness):
-    """The operator wants an authority, though the server's address is not https here."""
-
-    def spec(self) -> Document:
-        return {**super().spec(), "caBundle": b64encode(Authority().pem).decode()}
-
-
-def _as_a_client(kind: type[SafeHarness]) -> Callable[[PasswordSafe], RestHarness[Any]]:
-    """The vendor's client takes names and secrets of the lengths that Password Safe makes.
-
-    With an API key alone, the operator's provider breaks off.
-    """
-
-    def harness(server: PasswordSafe) -> RestHarness[Any]:
-        server.client, server.key = "6b2f3c1e-8a6b-4c5d-9e7f-2a3b4c5d6e7f", "k" * 64
-        store = kind(server)
-        store.as_client = True
-        return store
-
-    return harness
-
-
-class _Cloud(Github):
-    """GitHub's own cloud."""
-
-    base = ""
-
-
-class _InCloud(GithubHarness):
-    def spec(self) -> Document:
-        return {name: value for name, value in super().spec().items() if name != "url"}
-
-
-class _Depot(DepotHarness):
-    """The operator writes the port behind the host by itself."""
-
-    def spec(self) -> Document:
-        return {**super().spec(), "host": "127.0.0.1"}
-
-
-class _Fields(TitledHarness):
-    """The operator names a field with the record; the suite names the record alone."""
-
-    def key(self, name: str) -> str:
-        return f"{name}/token"
-
-    async def stored(self, key: str) -> bytes | None:
-        title, _, label = key.partition("/")
-        found = await super().stored(title)
-        return None if found is None else json.loads(found)[label].encode()
-
-
-OCI: Final = (
-    "secrets.vaults.eu-frankfurt-1.oci.oraclecloud.com",
-    "vaults.eu-frankfurt-1.oci.oraclecloud.com",
-    "kms.eu-frankfurt-1.oraclecloud.com",
-)
-
-KEEPER: Final = "keeper.example.com"
-
-REFERENCES: Final = "the operator wants a reference in place of a property"
-
-ONE_PROXY: Final = "our SDK takes the proxy that it found first in this process"
-
-
-class _Read(OnePasswordSdkHarness):
-    """The operator reads what a reference leads to."""
-
-    lacks: Mapping[Ability, str] = {**OnePasswordSdkHarness.lacks, Ability.PUSH: ONE_PROXY}
-
-    def key(self, name: str) -> str:
-        return name if name == "db" else f"{name}/password"
-
-
-def _at_yandex(kind: type[YandexHarness]) -> Callable[[Yandex], RestHarness[Any]]:
-    def harness(server: Yandex) -> RestHarness[Any]:
-        store = kind(server)
-        store.now = time.time
-        store.given.secrets["ca"] = {"ca.crt": AUTHORITY.pem}
-        return store
-
-    return harness
-
-
-class _Pushed(OnePasswordSdkHarness):
-    lacks: Mapping[Ability, str] = {**OnePasswordSdkHarness.lacks, Ability.READ: ONE_PROXY}
-
-
-IGNORED: Final = "the operator ignores the property"
-
-NO_MAP: Final = "the operator's provider has no maps"
-
-NO_PROBE: Final = "the operator's provider does not look"
-
-AUTHORITY: Final = Authority()
-
-NO_FIND: Final = "the operator's provider finds nothing"
-
-EMPTY: Final = "the operator takes an error for an empty value"
-
-TEXT: Final = "the operator does not look into a text that is JSON"
-
-YAML: Final = "the operator writes members that are objects as YAML"
-
-UNFILTERED: Final = "the operator's provider finds all secrets"
-
-
-def _yandex(kind: type[YandexHarness]) -> Peer:
-    differs = {"absent": ABSENT, **({} if Ability.FIND_NAME in kind.lacks else {"find": NO_FIND})}
-    return Peer(lambda: Yandex(time.time), _at_yandex(kind), differs, tls=True)
-
-
-PEERS: Final = {
-    "bitwardensecretsmanager": Peer(
-        Bitwarden, _Trusting, {"absent": ABSENT, "property": TEXT, "map": YAML, "find": UNFILTERED}
-    ),
-    "chef": Peer(lambda: Chef(time.time), _on_our_clock, {"absent": ABSENT}),
-    "alibaba": Peer(
-        lambda: Kms(time.time),
-        _alibaba,
-        {"absent": ABSENT, "map": TEXTS, "find": NO_FIND},
-        tls=True,
-        host="kms.cn-hangzhou.aliyuncs.com",
-    ),
-    "akeyless": Peer(Akeyless, AkeylessHarness, {"absent": ABSENT, "map": TEXTS}, b'{"k":"t"}'),
-    "beyondtrust accounts": Peer(
-        PasswordSafe,
-        _as_a_client(AccountsHarness),
-        {"property": IGNORED, "map": NO_MAP},
-        tls=True,
-    ),
-    "beyondtrust secrets": Peer(
-        PasswordSafe,
-        _as_a_client(SafeHarness),
-        {"absent": ABSENT, "property": IGNORED, "map": NO_MAP},
-        tls=True,
-    ),
-    "cloudrusm": Peer(CloudRu, CloudRuHarness, {"probe": NO_PROBE}, tls=True, grpc=True),
-    "conjur": Peer(lambda: Conjur(time.time), ConjurHarness, {"map": TEXTS}),
-    "delinea": Peer(Delinea, DelineaHarness, {"absent": ABSENT}),
-    "doppler": Peer(Doppler, DopplerHarness, {"absent": ABSENT}),
-    "fortanix": Peer(Fortanix, FortanixHarness, {"property": TEXTS, "map": TEXTS, "find": NO_FIND}),
-    "github": Peer(_Cloud, _InCloud, tls=True, host="api.github.com"),
-    "gitlab": Peer(Gitlab, GitlabHarness, {"absent": ABSENT, "map": TEXTS}),
-    "infisical": Peer(Infisical, InfisicalHarness, {"absent": ABSENT}),
-    "keepersecurity": Peer(Keeper, KeeperHarness, tls=True, host=KEEPER),
-    "keepersecurity pushes": Peer(Keeper, _Fields, tls=True, host=KEEPER),
-    "ngrok": Peer(Ngrok, NgrokHarness),
-    "onepassword": Peer(lambda: Connect("staging", "shared"), OnePasswordHarness, {"absent": ABSENT}),
-    "onepasswordSDK": Peer(
-        OnePassword,
-        _Read,
-        {"absent": ABSENT, "property": REFERENCES, "find": NO_FIND},
-        tls=True,
-        host="shop.1password.com",
-    ),
-    "onepasswordSDK pushes": Peer(OnePassword, _Pushed, tls=True, host="shop.1password.com"),
-    "onboardbase": Peer(Onboardbase, OnboardbaseHarness, {"absent": ABSENT}),
-    "passbolt": Peer(Passbolt, PassboltHarness, {"probe": NO_PROBE}, tls=True),
-    "passworddepot": Peer(PasswordDepot, _Depot, {}, asks="pass", tls=True, port=8714),
-    "previder": Peer(Previder, PreviderHarness, {"absent": EMPTY, "find": NO_FIND}),
-    "pulumi": Peer(Pulumi, Deprecated, {"absent": ABSENT, "property": TEXT, "map": TEXT, "find": NO_FIND}),
-    "oracle": Peer(
-        lambda: Oracle(time.time),
-        _at_oracle,
-        {"absent": ABSENT, "map": TEXTS},
-        tls=True,
-        host=",".join(OCI),
-    ),
-    "scaleway": Peer(Scaleway, ScalewayHarness),
-    "secretserver": Peer(SecretServer, SecretServerHarness),
-    "senhasegura": Peer(Senhasegura, SenhaseguraHarness, tls=True),
-    "yandexcertificatemanager by id": _yandex(CertificateByIdHarness),
-    "yandexcertificatemanager by name": _yandex(CertificateHarness),
-    "yandexlockbox by id": _yandex(LockboxHarness),
-    "yandexlockbox by name": _yandex(LockboxByNameHarness),
-    "volcengine": Peer(
-        lambda: Volcengine(time.time),
-        _at_volcengine,
-        {"absent": ABSENT, "find": NO_FIND},
-        tls=True,
-        host="open.volcengineapi.com",
-    ),
-}
 
 
 class Theirs(NamedTuple):
@@ -342,9 +31,9 @@ class Theirs(NamedTuple):
     program: Path
     environment: Mapping[str, str]
 
-    async def called(self, store: RestHarness[Any], peer: Peer, *calls: Mapping[str, Json]) -> list[Outcome]:
-        provider = {store.provider: {**store.spec(), **peer.theirs}}
-        return await called(self.program, provider, store.given.secrets, calls, self.environment)
+    async def called(self, store: Store, *calls: Mapping[str, Json]) -> list[Outcome]:
+        secrets = store.harness.given.secrets
+        return await called(self.program, store.provider_of_the_operator(), secrets, calls, self.environment)
 
 
 @pytest.fixture(scope="module")
@@ -359,71 +48,29 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Theirs:
     return Theirs(program(), {"KUBECONFIG": os.fspath(kubeconfig)})
 
 
-def _serving(peer: Peer, folder: Path) -> AbstractAsyncContextManager[Any]:
-    if peer.grpc:
-        return grpc_running(peer.server(), AUTHORITY.pair())
-    return running(
-        peer.server(), AUTHORITY.server(folder, peer.host or "127.0.0.1") if peer.tls else None, peer.port
-    )
-
-
 @pytest.fixture(params=sorted(PEERS))
-async def harness(
+async def store(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncGenerator[tuple[RestHarness[Any], Peer]]:
+) -> AsyncGenerator[Store]:
     peer = PEERS[request.param]
-    if peer.port and not _is_free(peer.port):
+    if not is_free(peer.port):
         pytest.skip(f"port {peer.port} is in use")
     if peer.tls:
         (tmp_path / "ca.pem").write_bytes(AUTHORITY.pem)
         monkeypatch.setenv("SSL_CERT_FILE", os.fspath(tmp_path / "ca.pem"))
         monkeypatch.setattr(tls.extended, "context", None)
         tls.trust_also(AUTHORITY.pem)
-    async with _serving(peer, tmp_path) as server, tunnel_to(server.port) as proxy:
-        monkeypatch.setenv("DOPPLER_BASE_URL", server.url)
-        monkeypatch.setenv("ONBOARDBASE_ADDRESS", f"{server.url}/api/v1/")
-        for name in ("CLOUDRU_CSM_ADDRESS", "CLOUDRU_IAM_ADDRESS"):
-            monkeypatch.setenv(name, f"127.0.0.1:{server.port}")
-        if peer.host:
+    async with opened(peer, tmp_path) as store, tunnel_to(store.port) as proxy:
+        for name, value in store.variables.items():
+            monkeypatch.setenv(name, value)
+        if store.hosts:
             monkeypatch.setenv("HTTPS_PROXY", proxy.url)
-        if isinstance(server, Keeper | OnePassword):
-            server.url = f"https://{peer.host}"
-        if isinstance(server, Keeper):
-            monkeypatch.setenv("KEEPER_SERVER_PUBLIC_KEY", server.public_key)
-        if not isinstance(server, Yandex):
-            yield peer.harness(server), peer
-            return
-        async with faced(server, AUTHORITY) as face:  # the operator calls it; we call the REST API
-            yield peer.harness(server), peer._replace(theirs={"apiEndpoint": f"127.0.0.1:{face.port}"})
+        yield store
 
 
-def _is_free(port: int) -> bool:
-    try:
-        with socket.create_server(("127.0.0.1", port)):
-            return True
-    except OSError:
-        return False
-
-
-def _asked(harness: RestHarness[Any], always: str) -> dict[str, dict[str, Json]]:
-    """What both are asked, as far as the provider can; `always` is the property of a value."""
-    asked: dict[str, dict[str, Json]] = {
-        "value": {"get": {"key": harness.key("a"), "property": always}},
-        "absent": {"get": {"key": harness.key("absent"), "property": always}},
-    }
-    if Ability.PROPERTY not in harness.lacks:
-        asked["property"] = {"get": {"key": harness.key("db"), "property": "user"}}
-    if Ability.MAP not in harness.lacks:
-        asked["map"] = {"extract": {"key": harness.key("db")}}
-    if Ability.FIND_NAME not in harness.lacks:
-        asked["find"] = {"find": {"name": {"regexp": "(?i)a$"}}}
-    asked["probe"] = {"validate": True}
-    return asked
-
-
-async def _ours(harness: RestHarness[Any], call: Mapping[str, Any]) -> Outcome:
+async def _ours(store: Store, call: Mapping[str, Any]) -> Outcome:
     """The same call by our provider."""
-    async with harness.open() as client:
+    async with store.harness.open() as client:
         try:
             if "get" in call:
                 asked = call["get"]
@@ -451,48 +98,42 @@ def _shown(outcome: Outcome) -> object:
     return outcome._replace(error="an error" if outcome.error and not outcome.absent else "")
 
 
-async def test_both_find_the_same(harness: tuple[RestHarness[Any], Peer], theirs: Theirs) -> None:
-    store, peer = harness
+async def test_both_find_the_same(store: Store, theirs: Theirs) -> None:
     if Ability.READ in store.lacks:
         pytest.skip(store.lacks[Ability.READ])
-    await store.seed(Entry(store.key("a"), store.whole("one")))
-    if Ability.PROPERTY not in store.lacks or Ability.MAP not in store.lacks:
-        await store.seed(Entry(store.key("db"), USER))
-    asked = _asked(store, peer.asks)
-    told = await theirs.called(store, peer, *asked.values())
+    await store.fill()
+    asked: dict[str, Mapping[str, Json]] = {**store.asked(), "probe": {"validate": True}}
+    told = await theirs.called(store, *asked.values())
 
     for (name, call), found in zip(asked.items(), told, strict=True):
         same = _shown(found) == _shown(await _ours(store, call))
-        assert same is (name not in peer.differs), (name, found, await _ours(store, call))
+        differs = store.peer.differs.get(name)
+        assert same is (differs is None), (name, found, await _ours(store, call))
+        if differs in {ABSENT, EMPTY}:
+            assert bool(found.error) is (differs == ABSENT), found
 
 
-async def test_what_the_operator_pushes_we_find_unchanged(
-    harness: tuple[RestHarness[Any], Peer], theirs: Theirs
-) -> None:
-    store, peer = harness
+async def test_what_the_operator_pushes_we_find_unchanged(store: Store, theirs: Theirs) -> None:
     if Ability.PUSH in store.lacks:
         pytest.skip(store.lacks[Ability.PUSH])
-    key = store.key("pushed")
+    key = store.harness.key("pushed")
     match = {"secretKey": "k", "remoteRef": {"remoteKey": key}}
     pushing = {"push": {"match": match}, "source": {"k": "dA=="}}
-    [told] = await theirs.called(store, peer, pushing)
+    [told] = await theirs.called(store, pushing)
     if "not implemented" in told.error or "not supported" in told.error:
         pytest.skip("the operator does not push there")
 
     assert told.error == ""
     if Ability.READ in store.lacks:
-        assert await store.stored(key) == b"t"
+        assert await store.harness.stored(key) == b"t"
         return
-    async with store.open() as client:
-        assert await read(client, RemoteRef(key)) == peer.pushed
+    async with store.harness.open() as client:
+        assert await read(client, RemoteRef(key)) == store.peer.pushed
 
 
-@pytest.mark.parametrize("harness", [name for name in PEERS if name.startswith("yandex")], indirect=True)
-async def test_both_read_the_same_parts_and_versions(
-    harness: tuple[RestHarness[Any], Peer], theirs: Theirs
-) -> None:
-    store, peer = harness
-    server: Yandex = store.server
+@pytest.mark.parametrize("store", [name for name in PEERS if name.startswith("yandex")], indirect=True)
+async def test_both_read_the_same_parts_and_versions(store: Store, theirs: Theirs) -> None:
+    server: Yandex = store.harness.server
     server.secrets["it"] = [
         {"part": "old"},
         {"part": "new", "file": b"\xff\x00", "none": "", "a": "<&>\u2028é"},
@@ -502,7 +143,7 @@ async def test_both_read_the_same_parts_and_versions(
     calls: list[dict[str, dict[str, Json]]] = [{"get": {"key": "it", "property": part}} for part in parts]
     calls += [{"get": {"key": "it", "version": version}} for version in ("", "v1", "v2")]
     calls += [{"extract": {"key": "it"}}]
-    told = await theirs.called(store, peer, *calls)
+    told = await theirs.called(store, *calls)
 
     for call, found in zip(calls, told, strict=True):
         ours = await _ours(store, call)
@@ -511,40 +152,34 @@ async def test_both_read_the_same_parts_and_versions(
     assert sum(not found.error for found in told) >= len(calls) - 5
 
 
-@pytest.mark.parametrize("harness", ["onboardbase"], indirect=True)
-async def test_both_read_the_same_of_an_environment(
-    harness: tuple[RestHarness[Any], Peer], theirs: Theirs
-) -> None:
-    store, peer = harness
+@pytest.mark.parametrize("store", ["onboardbase"], indirect=True)
+async def test_both_read_the_same_of_an_environment(store: Store, theirs: Theirs) -> None:
     texts = {f"LENGTH_{length}": "é" * (length // 2) + "x" * (length % 2) for length in range(1, 35)}
     db = '{"user": "ada", "port": 5432, "nested": {"deep": ["x", "<&>"]}}'
-    store.server.secrets = {**texts, "DB": db, "LIST": "[1]", "EMPTY": ""}
+    store.harness.server.secrets = {**texts, "DB": db, "LIST": "[1]", "EMPTY": ""}
     calls: list[dict[str, dict[str, Json]]] = [{"get": {"key": name}} for name in texts]
     parts = ("user", "port", "nested", "nested.deep.1", "absent")
     calls += [{"get": {"key": "DB", "property": part}} for part in parts]
     calls += [{"extract": {"key": "DB"}}, {"extract": {"key": "DB", "property": "nested"}}]
     calls += [{"extract": {"key": "LIST"}}, {"find": {"path": "LENGTH_1"}}]
     calls += [{"find": {"path": "LENGTH", "name": {"regexp": "_[12]$"}}}, {"find": {"name": {"regexp": ""}}}]
-    told = await theirs.called(store, peer, *calls)
+    told = await theirs.called(store, *calls)
 
     for call, found in zip(calls, told, strict=True):
         assert _shown(found) == _shown(await _ours(store, call)), call
 
 
-@pytest.mark.parametrize("harness", ["onboardbase"], indirect=True)
-async def test_what_the_operator_calls_absent_in_an_environment(
-    harness: tuple[RestHarness[Any], Peer], theirs: Theirs
-) -> None:
+@pytest.mark.parametrize("store", ["onboardbase"], indirect=True)
+async def test_what_the_operator_calls_absent_in_an_environment(store: Store, theirs: Theirs) -> None:
     """What is empty, and everything if the passcode is wrong."""
-    store, peer = harness
-    store.server.secrets = {"DB": "text", "EMPTY": ""}
+    store.harness.server.secrets = {"DB": "text", "EMPTY": ""}
     empty, text = {"get": {"key": "EMPTY"}}, {"get": {"key": "DB"}}
-    [told] = await theirs.called(store, peer, empty)
+    [told] = await theirs.called(store, empty)
     assert "not found" in told.error
     assert await _ours(store, empty) == Outcome(value=b"")
 
-    store.server.passcode = "another"
-    [told] = await theirs.called(store, peer, text)
+    store.harness.server.passcode = "another"
+    [told] = await theirs.called(store, text)
     assert "not found" in told.error
     with pytest.raises(Denied, match="the passcode does not decrypt it"):
         await _ours(store, text)
