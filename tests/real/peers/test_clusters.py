@@ -14,7 +14,8 @@ import pytest
 from syncret.config.meta import Document, member
 from syncret.providers.testing import Ability
 from tests.real.e2e.process import daemon, until
-from tests.real.peers.stores import ABSENT, AUTHORITY, PEERS, Call, Store, is_free, opened
+from tests.real.peers.opening import Call, Store, is_free, opened
+from tests.real.peers.stores import ABSENT, AUTHORITY, PEERS
 from tests.support.servers.eso.running import operator, program
 from tests.support.servers.kube.crds import install
 from tests.support.servers.kube.running import KubeApi

@@ -17,7 +17,8 @@ from syncret.providers.testing import Ability
 from syncret.providers.testing.calls import fields, read
 from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
-from tests.real.peers.stores import ABSENT, AUTHORITY, EMPTY, PEERS, Store, is_free, opened
+from tests.real.peers.opening import Store, is_free, opened
+from tests.real.peers.stores import ABSENT, AUTHORITY, EMPTY, PEERS
 from tests.support.servers.eso.providers import Outcome, called, program
 from tests.support.servers.yandex.server import Yandex
 from tests.support.tunnel import tunnel_to
