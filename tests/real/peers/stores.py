@@ -37,7 +37,7 @@ from tests.suites.providers.test_passworddepot import DepotHarness
 from tests.suites.providers.test_previder import PreviderHarness
 from tests.suites.providers.test_pulumi import Deprecated
 from tests.suites.providers.test_scaleway import ScalewayHarness
-from tests.suites.providers.test_secretserver import SecretServerHarness
+from tests.suites.providers.test_secretserver import PLACE, SecretServerHarness
 from tests.suites.providers.test_senhasegura import SenhaseguraHarness
 from tests.suites.providers.test_volcengine import VolcengineHarness
 from tests.suites.providers.test_yandex import (
@@ -95,6 +95,8 @@ class Peer(NamedTuple):
     """The only port that the operator's provider calls."""
     grpc: bool = False
     """Whether it is called by gRPC."""
+    metadata: Document | None = None
+    """Of a push: what must be said for a new entry."""
     host: str = ""
     """The hosts that the operator's provider calls, with commas: both are led to the server by a proxy."""
 
@@ -295,7 +297,7 @@ PEERS: Final = {
         host=",".join(OCI),
     ),
     "scaleway": Peer(Scaleway, ScalewayHarness),
-    "secretserver": Peer(SecretServer, SecretServerHarness),
+    "secretserver": Peer(SecretServer, SecretServerHarness, metadata=PLACE),
     "senhasegura": Peer(Senhasegura, SenhaseguraHarness, tls=True),
     "yandexcertificatemanager by id": _yandex(CertificateByIdHarness),
     "yandexcertificatemanager by name": _yandex(CertificateHarness),

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +15,10 @@ from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability
-from syncret.providers.testing.calls import fields, read
+from syncret.providers.testing.calls import fields, item, read, writer
 from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
-from tests.real.peers.opening import Store, is_free, opened
+from tests.real.peers.opening import Call, Store, is_free, opened
 from tests.real.peers.stores import ABSENT, AUTHORITY, EMPTY, PEERS
 from tests.support.servers.eso.providers import Outcome, called, program
 from tests.support.servers.yandex.server import Yandex
@@ -130,6 +131,24 @@ async def test_what_the_operator_pushes_we_find_unchanged(store: Store, theirs: 
         return
     async with store.harness.open() as client:
         assert await read(client, RemoteRef(key)) == store.peer.pushed
+
+
+async def test_what_we_push_the_operator_finds_unchanged(store: Store, theirs: Theirs) -> None:
+    lacks, key, parts = store.lacks, store.harness.key("pushed"), store.harness.key("parts")
+    if not lacks.keys().isdisjoint({Ability.READ, Ability.PUSH}):
+        pytest.skip("one of both does not do it")
+    pushed = [item(key, store.harness.whole("one"))]
+    asked: list[Call] = [{"get": {"key": key, "property": store.peer.asks}}]
+    if Ability.PUSH_PROPERTY not in lacks and "property" not in store.peer.differs:
+        pushed += [item(parts, b"ada", "user"), item(parts, b'"<s3&cret>\\', "password")]
+        asked += [{"get": {"key": parts, "property": name}} for name in ("user", "password")]
+    async with store.harness.open() as client:
+        for each in pushed:
+            await writer(client).push(replace(each, metadata=store.peer.metadata))
+    found = await theirs.called(store, *asked)
+
+    assert found == [await _ours(store, call) for call in asked]
+    assert [each.value for each in found[1:]] == [each.value.raw for each in pushed[1:]]
 
 
 @pytest.mark.parametrize("store", [name for name in PEERS if name.startswith("yandex")], indirect=True)
