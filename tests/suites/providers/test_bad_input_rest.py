@@ -167,7 +167,7 @@ def is_ready(harness: Store, result: SyncResult, name: str = "") -> bool:
         pytest.param(bad_answers.huge, "larger than", id="10 MB"),
         pytest.param(
             bad_answers.elsewhere,
-            "(receive|read) the credentials",
+            "receive the credentials|credentials could be intercepted",
             id="a redirect to another host",
         ),
         pytest.param(bad_answers.too_many, "syncret.dev/requests-per-second", id="throttled"),
