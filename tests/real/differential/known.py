@@ -1,6 +1,7 @@
 """What is allowed to differ, scenario by scenario, and why."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 
@@ -74,3 +75,9 @@ KNOWN: Final[Mapping[str, Known]] = {
         r"\.syncedPushSecrets\.",
     ),
 }
+
+
+def unknown(scenario: str, differences: Iterable[str]) -> list[str]:
+    """Those of its differences that are not on the list."""
+    known = KNOWN.get(scenario)
+    return [text for text in differences if known is None or re.search(known.places, text) is None]

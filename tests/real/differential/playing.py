@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tests.real.differential.comparing import World, differences
-from tests.real.differential.known import KNOWN
+from tests.real.differential.known import unknown
 from tests.real.differential.scenarios import Scenario
 from tests.real.differential.sides import Side
 
@@ -56,7 +56,7 @@ async def _rest(scenarios: Sequence[Scenario], theirs: Side, ours: Side) -> Mapp
                 last[scenario.id], since[scenario.id] = worlds, now
             found[scenario.id] = list(differences(*worlds))
             rests = now - since[scenario.id] >= AT_REST and now - begin >= AT_LEAST
-            is_settled = rests and (scenario.id in KNOWN or not found[scenario.id])
+            is_settled = rests and not unknown(scenario.id, found[scenario.id])
             if is_settled or now - begin >= AT_MOST:
                 open_.discard(scenario.id)
     return found
