@@ -145,9 +145,13 @@ def running(machine: Machine) -> Generator[Host, None, None]:
         yield found
     finally:
         print(found.told())
-        machine.run("systemctl", "stop", "app", "stranger", "pair", "syncret", check=False)
+        # In this order: a unit that is just being restarted would start the daemon again through the socket,
+        # and the daemon, while it stops, may still restart a unit.
+        machine.run("systemctl", "stop", "syncret-credentials.socket")
+        machine.run("systemctl", "stop", "syncret")
+        machine.run("systemctl", "stop", "app", "stranger", "pair", check=False)
         print(f"\n{machine.journal('syncret')}{machine.journal('app')}")
         machine.run("sh", "-c", "rm -rf /etc/syncret/manifests/* /run/app.seen /run/pairs")
         machine.run("systemctl", "reset-failed", check=False)
         machine.run("systemctl", "clean", "--what=runtime", "--what=state", "syncret", check=False)
-        machine.run("systemctl", "restart", "syncret-credentials.socket")
+        machine.run("systemctl", "start", "syncret-credentials.socket")
