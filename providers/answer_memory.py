@@ -228,6 +228,13 @@ class _Waiter:
         """False if the response is dropped. No exception: that would keep the frames of its readers."""
 
 
+def _list(share: Share, shares: dict[Share, None], *, wanted: bool) -> None:
+    if wanted:
+        shares[share] = None
+    else:
+        shares.pop(share, None)
+
+
 def _keep_nothing(missing: int) -> None:
     """Nothing is kept that could be dropped."""
     del missing
@@ -271,18 +278,12 @@ class AnswerMemory:
     def count(self, share: Share, size: int) -> None:
         """A share holds so much more, or (negative) less."""
         self.used += size
-        if share.size:
-            self._holders[share] = None
-        else:
-            self._holders.pop(share, None)
+        _list(share, self._holders, wanted=share.size > 0)
 
     def hold_up(self, share: Share, change: int) -> None:
         """So many more tasks of a call wait for others, or (negative) less."""
         share.waits += change
-        if share.waits:
-            self._held_up[share] = None
-        else:
-            self._held_up.pop(share, None)
+        _list(share, self._held_up, wanted=share.waits > 0)
 
     async def wait(self, share: Share, size: int) -> None:
         """Wait for room, which the share then holds. Raises Unavailable if the response is dropped."""

@@ -3,7 +3,7 @@
 They are the values of the labels `provider` and `call`, by which dashboards and alerts select.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -30,14 +30,31 @@ def _same_for_all(_kind: CallKind, _key: str) -> str | None:
     return None
 
 
-class ApiNames(Struct, frozen=True, kw_only=True):
-    """The names of one manager. The default is ours: the provider's name, and the operation."""
+class ApiNames(Struct, frozen=True):
+    """The names of one manager: its own, and those of its calls. What has none is named as we do.
+
+    Without a name of its own, a special case has that of its operation.
+    """
 
     provider: str = ""
-    calls: Mapping[CallKind, str] = {}
-    """Without a name of its own, a special case has that of its operation."""
+    read: str = ""
+    batch: str = ""
+    metadata: str = ""
+    find: str = ""
+    find_tags: str = ""
+    push: str = ""
+    delete: str = ""
+    exists: str = ""
+    probe: str = ""
+    generate: str = ""
+    cleanup: str = ""
     by_key: Callable[[CallKind, str], str | None] = _same_for_all
     """The name of a call for one remote key, where that depends on the key."""
+
+    def of(self, kind: CallKind) -> str:
+        """The name of a call; empty: none."""
+        name: str = getattr(self, kind)
+        return name
 
 
 def our_names(_spec: object) -> ApiNames:

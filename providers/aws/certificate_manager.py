@@ -113,10 +113,7 @@ class CertificateManagerWriter:
         return found
 
     async def _certificate(self, arn: str) -> dict[str, Any] | None:
-        try:
-            return await self._api.call("get_certificate", CertificateArn=arn)
-        except Absent:
-            return None
+        return await self._api.look_up("get_certificate", CertificateArn=arn)
 
     async def _tags(self, arn: str) -> dict[str, str]:
         return tag_map((await self._api.call("list_tags_for_certificate", CertificateArn=arn)).get("Tags"))

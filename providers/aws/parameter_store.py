@@ -81,9 +81,8 @@ class ParameterStoreWriter:
         return await self._stored(target.remote_key) is not None
 
     async def _stored(self, name: str) -> str | None:
-        try:
-            answer = await self._api.call("get_parameter", Name=name, WithDecryption=True)
-        except Absent:
+        answer = await self._api.look_up("get_parameter", Name=name, WithDecryption=True)
+        if answer is None:
             return None
         value: str = answer["Parameter"]["Value"]
         return value

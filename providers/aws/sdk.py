@@ -25,7 +25,7 @@ from botocore.httpsession import create_urllib3_context, get_cert_path
 from botocore.loaders import Loader
 
 from syncret.providers.aws import errors
-from syncret.providers.aws.service import Expired, RefusedKeys
+from syncret.providers.aws.service import Absent, Expired, RefusedKeys
 from syncret.providers.contract import OpenContext, OwnIdentity
 from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
@@ -135,6 +135,13 @@ class ServiceApi:
             ) from None
         errors.check_types(self._client.meta, operation, answer)
         return answer
+
+    async def look_up(self, operation: str, **parameters: object) -> dict[str, Any] | None:
+        """The same; None if AWS says that there is no such thing."""
+        try:
+            return await self.call(operation, **parameters)
+        except Absent:
+            return None
 
     def __repr__(self) -> str:
         return f"<ServiceApi {type(self._client).__name__}>"

@@ -5,7 +5,7 @@ from typing import Any
 
 from syncret.config.fields import Json
 from syncret.providers.aws.push_specs import ResourcePolicy, SecretPush
-from syncret.providers.aws.service import Absent, Api, obsolete_tags, tag_list
+from syncret.providers.aws.service import Api, obsolete_tags, tag_list
 from syncret.providers.contract import Compute, Credentials
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
@@ -47,10 +47,7 @@ async def set_policy(
     api: Api, name: str, wanted: str, options: ResourcePolicy | None, compute: Compute
 ) -> None:
     """Set this policy, or none. An equal policy in other words stays."""
-    try:
-        answer = await api.call("get_resource_policy", SecretId=name)
-    except Absent:
-        answer = {}
+    answer = await api.look_up("get_resource_policy", SecretId=name) or {}
     current: str = answer.get("ResourcePolicy") or ""
     if not wanted and current:
         await api.call("delete_resource_policy", SecretId=name)

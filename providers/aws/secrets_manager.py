@@ -50,7 +50,7 @@ class SecretsManagerWriter:
         """Store a value and its attributes. Raises Malformed for a secret that is not ours."""
         name = item.remote_key
         options = push_specs.options(item.metadata, SecretPush)
-        described = await self._describe(name)
+        described = await self._api.look_up("describe_secret", SecretId=name)
         if described is None:
             await self._create(item, options)
             return
@@ -79,7 +79,7 @@ class SecretsManagerWriter:
     async def delete(self, target: RemoteTarget) -> None:
         """Delete a secret as the store says, or one property, if the secret is ours."""
         name = target.remote_key
-        described = await self._describe(name)
+        described = await self._api.look_up("describe_secret", SecretId=name)
         if described is None or described.get("DeletedDate") or not is_ours(tag_map(described.get("Tags"))):
             return
         stored = await self._stored(name) if target.property else None
@@ -116,16 +116,9 @@ class SecretsManagerWriter:
             manner["RecoveryWindowInDays"] = self._deletion.recovery_window_in_days
         return manner
 
-    async def _describe(self, name: str) -> dict[str, Any] | None:
-        try:
-            return await self._api.call("describe_secret", SecretId=name)
-        except Absent:
-            return None
-
     async def _stored(self, name: str) -> _Stored | None:
-        try:
-            answer = await self._api.call("get_secret_value", SecretId=name)
-        except Absent:
+        answer = await self._api.look_up("get_secret_value", SecretId=name)
+        if answer is None:
             return None
         text: str | None = answer.get("SecretString")
         if text is not None:

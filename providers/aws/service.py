@@ -49,6 +49,10 @@ class Api(Protocol):
         """The result of one call; `operation` in snake case (`get_secret_value`). Raises SyncError."""
         ...
 
+    async def look_up(self, operation: str, **parameters: object) -> dict[str, Any] | None:
+        """The same; None if AWS says that there is no such thing."""
+        ...
+
 
 def tag_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
     """Tags as AWS expects them."""
@@ -107,9 +111,6 @@ class Service:
         self._writer = writer
         self._prefix = prefix
         self._login = login
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._api!r}>"
 
     async def push(self, item: PushItem) -> None:
         await self._writer.push(replace(item, remote_key=self._prefix + item.remote_key))

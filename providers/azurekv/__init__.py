@@ -19,9 +19,7 @@ from syncret.providers.azurekv.receivers import receivers
 from syncret.providers.azurekv.spec import AzureKvSpec, check
 from syncret.providers.contract import OnFirstUse, Provider
 
-_API: Final = ApiNames(
-    provider="Azure/KeyVault", calls={"read": "GetSecret", "find": "GetSecrets"}, by_key=call_for_key
-)
+_API: Final = ApiNames("Azure/KeyVault", read="GetSecret", find="GetSecrets", by_key=call_for_key)
 
 
 def published_rate(spec: AzureKvSpec) -> float | None:

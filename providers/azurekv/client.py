@@ -23,9 +23,6 @@ class AzureKvClient(SingleReads[Found], DelegatedWrites):
         self._api = api
         self._writer = Pusher(api, compute)
 
-    def __repr__(self) -> str:
-        return f"<AzureKvClient {self._api!r}>"
-
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """`NAME` and `secret/NAME` are the same key; one response has the value and its tags."""
         try:

@@ -159,9 +159,6 @@ class AzureReader:
             )
         return answer
 
-    def __repr__(self) -> str:
-        return f"<AzureReader clients={len(self._clients)} limiters={len(self._limiters)}>"
-
 
 def _right(type_: str, action: str) -> str:
     """The permission that a role needs; for keys of a rule without the rule's name."""

@@ -9,13 +9,12 @@ from typing import Final, NamedTuple
 from syncret.config.fields import Json
 from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
-from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
-from syncret.providers.kit.rest.texts import TextWrites
+from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -47,7 +46,7 @@ class Bag:
         self.items = items
 
 
-class ChefClient(ComputingClient, SingleReads["SecretBytes | Bag"], TextWrites[SecretBytes]):
+class ChefClient(ComputingClient, TextValues, SingleReads["SecretBytes | Bag"], TextWrites[SecretBytes]):
     """Reads, pushes, deletes and probes."""
 
     def __init__(self, user: str, api: Api, compute: Compute) -> None:
@@ -69,22 +68,16 @@ class ChefClient(ComputingClient, SingleReads["SecretBytes | Bag"], TextWrites[S
         return Bag({name: item for name, item in found.items() if item is not None})
 
     def value(self, payload: SecretBytes | Bag, ref: RemoteRef, work: Work) -> SecretBytes | None:
-        """The item as JSON, or what a gjson path leads to."""
+        """The item as JSON, or a part of it."""
         if isinstance(payload, Bag):
             raise _bad_key(ref.key)
-        if not ref.property:
-            return payload
-        found = extract.value(payload.raw, ref.property, work)
-        if found is None:
-            raise extract.missing_property(f"property {ref.property} not found in data bag item {ref.key}")
-        return SecretBytes(found)
+        return super().value(payload, ref, work)
 
     def fields(self, payload: SecretBytes | Bag, ref: RemoteRef, work: Work) -> SecretMap | None:
         """The items of a data bag, or the members of an item."""
         if isinstance(payload, Bag):
             return payload.items
-        found = self.value(payload, ref, work)
-        return None if found is None else extract.members(found.raw, f"data bag item {ref.key}", work)
+        return super().fields(payload, ref, work)
 
     async def _item(self, place: _Place) -> SecretBytes | None:
         answer = await self._api.look_up(ITEM, **place._asdict())

@@ -49,9 +49,6 @@ class CloudRuClient(VersionedTexts):
         self._compute = compute
         self._project = project
 
-    def __repr__(self) -> str:
-        return f"<CloudRuClient {self._api!r}>"
-
     # -- read
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         """The value of a secret, by its path or its ID."""

@@ -92,9 +92,6 @@ class CrdClient(SingleReads[bytes]):
         self._whitelist = allowed
         self._scope = scope
 
-    def __repr__(self) -> str:
-        return f"<CrdClient {self._served.kind} {self._kube!r}>"
-
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """The key of the object: properties do not matter."""
         return RemoteKey(ref.key)

@@ -14,8 +14,7 @@ from syncret.providers.contract import Readiness
 from syncret.providers.dvls.entries import KINDS, NEW, members
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, unpaced
-from syncret.providers.kit.entries import Entries, EntryValues
-from syncret.providers.kit.extract import missing_property
+from syncret.providers.kit.entries import Entries, FieldValues
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.references import as_text
@@ -23,8 +22,7 @@ from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.pushes import PushItem, RemoteTarget
-from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
-from syncret.providers.work import Work
+from syncret.providers.values import RemoteKey, RemoteRef
 
 _READ: Final = "give the application the right to view the vault, its entries and their passwords"
 _WRITE: Final = "give the application the right to add, edit and delete entries of the vault"
@@ -62,8 +60,10 @@ class _Place(NamedTuple):
     id: str
 
 
-class DvlsClient(ApiClient, EntryValues, SingleReads[Entries]):
+class DvlsClient(ApiClient, FieldValues, SingleReads[Entries]):
     """Reads, pushes, deletes and probes."""
+
+    default_field = _PASSWORD
 
     def __init__(self, vault: str, api: Api) -> None:
         super().__init__(api)
@@ -86,14 +86,6 @@ class DvlsClient(ApiClient, EntryValues, SingleReads[Entries]):
                 hint="certificates and other kinds of entries are not read",
             )
         return Entries(found)
-
-    def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
-        """One field, by default the password."""
-        name = ref.property or _PASSWORD
-        found = super().value(payload, ref._replace(property=name), work)
-        if found is None:
-            raise missing_property(f"property {name!r} not found in entry {ref.key}")
-        return found
 
     # -- push: one field of an entry
     async def push(self, item: PushItem) -> None:

@@ -26,9 +26,6 @@ class FakeClient:
         self._compute = compute
         self._validation_result = validation_result
 
-    def __repr__(self) -> str:
-        return f"<FakeClient {self._manager!r}>"
-
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         found = {key: self._manager.get(key.key, key.version) for key in keys}
         return {key: SecretBytes(value) for key, value in found.items() if value is not None}

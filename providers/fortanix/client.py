@@ -16,6 +16,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.rest.texts import TextValues
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
@@ -41,7 +42,7 @@ class _Object(msgspec.Struct):
     custom_metadata: dict[str, str] | None = None
 
 
-class FortanixClient(ApiClient, SingleReads[SecretBytes]):
+class FortanixClient(ApiClient, TextValues, SingleReads[SecretBytes]):
     """Reads, finds and probes."""
 
     converts_keys = False
@@ -68,18 +69,9 @@ class FortanixClient(ApiClient, SingleReads[SecretBytes]):
             )
         return SecretBytes(found.value)
 
-    def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
-        """The value, or the member of a JSON object; a name that it does not have is read as a gjson path."""
-        if not ref.property:
-            return payload
-        found = extract.member_or_path(payload.raw, ref.property, work)
-        if found is None:
-            raise extract.missing_property(f"unable to get value for key {ref.property} of {ref.key}")
-        return SecretBytes(found)
-
-    def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap | None:
-        found = self.value(payload, ref, work)
-        return None if found is None else extract.members(found.raw, f"object {ref.key}", work)
+    def part(self, text: bytes, name: str, work: Work) -> bytes | None:
+        """The member of exactly that name; otherwise, what it leads to as a gjson path."""
+        return extract.member_or_path(text, name, work)
 
     # -- find
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:

@@ -16,15 +16,13 @@ from syncret.providers.gcpsm.receivers import receivers
 from syncret.providers.gcpsm.spec import GcpSmSpec, check
 
 _API: Final = ApiNames(
-    provider="GCP/SecretManager",
-    calls={
-        "read": "AccessSecretVersion",
-        "metadata": "GetSecret",
-        "find": "ListSecrets",
-        "push": "AddSecretVersion",
-        "delete": "DeleteSecret",
-        "exists": "AccessSecretVersion",
-    },
+    "GCP/SecretManager",
+    read="AccessSecretVersion",
+    metadata="GetSecret",
+    find="ListSecrets",
+    push="AddSecretVersion",
+    delete="DeleteSecret",
+    exists="AccessSecretVersion",
 )
 
 

@@ -53,9 +53,6 @@ class GcpSmClient(SingleReads[Payload], DelegatedWrites):
         self._writer = Pusher(api, location, compute)
         self._falls_back = falls_back
 
-    def __repr__(self) -> str:
-        return f"<GcpSmClient {self._api!r}>"
-
     def value(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretBytes | None:
         return value_of(payload, ref, work)
 

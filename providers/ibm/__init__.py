@@ -16,9 +16,7 @@ from syncret.providers.ibm.receivers import receivers
 from syncret.providers.ibm.refs import call_for_key
 from syncret.providers.ibm.spec import IbmSpec, check
 
-_API: Final = ApiNames(
-    provider="IBM/SecretsManager", calls={"read": "GetSecretByNameType"}, by_key=call_for_key
-)
+_API: Final = ApiNames("IBM/SecretsManager", read="GetSecretByNameType", by_key=call_for_key)
 
 PROVIDER: Final = Provider(
     SpecType("ibm", IbmSpec, check=check, gjson_properties=True),

@@ -21,13 +21,7 @@ RATE: Final = 10.0
 """Calls a second: Keeper allows a device a hundred in ten seconds, for each endpoint."""
 
 _API: Final = ApiNames(
-    provider="KeeperSecurity",
-    calls={
-        "read": "GetSecrets",
-        "find": "GetSecrets",
-        "push": "Save",
-        "delete": "DeleteSecrets",
-    },
+    "KeeperSecurity", read="GetSecrets", find="GetSecrets", push="Save", delete="DeleteSecrets"
 )
 
 PROVIDER: Final = Provider(

@@ -32,9 +32,6 @@ class KeeperClient(DelegatedWrites):
         self._writer = writer
         self._by_title = by_title
 
-    def __repr__(self) -> str:
-        return f"<KeeperClient {self._vault!r}>"
-
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Records have no versions to read; which files are needed depends on the property."""

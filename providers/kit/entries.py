@@ -3,8 +3,10 @@
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from syncret.config.fields import Json
+from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.values import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -39,6 +41,20 @@ class EntryValues:
         """The entries as they are."""
         del ref, work
         return {key: _bytes(value) for key, value in payload.by_key.items()}
+
+
+class FieldValues(EntryValues):
+    """The same for a manager whose entries always have fields, of which one is the value by default."""
+
+    default_field: ClassVar[str]
+
+    def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
+        """One field. Raises Malformed if there is none of that name."""
+        name = ref.property or self.default_field
+        found = super().value(payload, ref._replace(property=name), work)
+        if found is None:
+            raise missing_property(f"entry {ref.key} has no field {name!r}")
+        return found
 
 
 def _bytes(value: str | bytes) -> SecretBytes:

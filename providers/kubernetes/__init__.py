@@ -23,15 +23,13 @@ async def open_kubernetes(
 
 
 _API: Final = ApiNames(
-    provider="Kubernetes",
-    calls={
-        "read": "GetSecret",
-        "find": "ListSecrets",
-        "push": "UpdateSecret",
-        "delete": "DeleteSecret",
-        "exists": "GetSecret",
-        "probe": "CreateSelfSubjectRulesReview",
-    },
+    "Kubernetes",
+    read="GetSecret",
+    find="ListSecrets",
+    push="UpdateSecret",
+    delete="DeleteSecret",
+    exists="GetSecret",
+    probe="CreateSelfSubjectRulesReview",
 )
 
 PROVIDER: Final = Provider(

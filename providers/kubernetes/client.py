@@ -32,9 +32,6 @@ class KubernetesClient(SingleReads[Secret]):
         self._namespace = namespace
         self._scope = scope
 
-    def __repr__(self) -> str:
-        return f"<KubernetesClient {self._namespace} {self._kube!r}>"
-
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """The key of the Secret: it has no versions, and one request includes its metadata."""
         return RemoteKey(ref.key)

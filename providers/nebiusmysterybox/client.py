@@ -27,9 +27,6 @@ class NebiusClient(EntryValues, SingleReads[Entries]):
     def __init__(self, api: GrpcApi) -> None:
         self._api = api
 
-    def __repr__(self) -> str:
-        return f"<NebiusClient {self._api!r}>"
-
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """A secret has no metadata to read; all its entries are one call."""
         return RemoteKey(ref.key, ref.version)

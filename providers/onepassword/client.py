@@ -36,9 +36,6 @@ class OnePasswordClient(DelegatedWrites):
         self._vaults = vaults
         self._writer = writer
 
-    def __repr__(self) -> str:
-        return f"<OnePasswordClient {self._vaults!r}>"
-
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """One item is one call, whatever field is asked for; a file is read apart."""

@@ -18,14 +18,12 @@ RATE: Final = 1.0
 """Calls a second: 1Password Business allows ten thousand reads an hour, and a call is up to three."""
 
 _API: Final = ApiNames(
-    provider="1Password/SDK",
-    calls={
-        "read": "Resolve",
-        "find": "ItemsList",
-        "push": "ItemsPut",
-        "delete": "ItemsDelete",
-        "probe": "ItemsList",
-    },
+    "1Password/SDK",
+    read="Resolve",
+    find="ItemsList",
+    push="ItemsPut",
+    delete="ItemsDelete",
+    probe="ItemsList",
 )
 
 PROVIDER: Final = Provider(

@@ -32,9 +32,6 @@ class VaultClient(DelegatedWrites):
         self._writer = writer
         self._kept = kept
 
-    def __repr__(self) -> str:
-        return f"<VaultClient {self._vault!r}>"
-
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """One item is one call, whatever field is asked for; files are read apart."""

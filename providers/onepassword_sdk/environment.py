@@ -35,9 +35,6 @@ class EnvironmentClient:
         self._id = id_
         self._kept = kept
 
-    def __repr__(self) -> str:
-        return f"<EnvironmentClient {self._id}>"
-
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Whatever is asked for, all variables are read."""

@@ -20,9 +20,6 @@ class OpenBaoClient(SingleReads[Payload]):
         self._entries = entries
         self._compute = compute
 
-    def __repr__(self) -> str:
-        return f"<OpenBaoClient {self._entries.engine}>"
-
     def value(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """A property is the name of a member; ESO's OpenBao provider supports no paths."""
         return payloads.value(payload, ref.property, work, paths=False)

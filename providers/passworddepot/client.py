@@ -11,13 +11,11 @@ import msgspec
 from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import read_each
-from syncret.providers.kit.entries import Entries, EntryValues
-from syncret.providers.kit.extract import missing_property
+from syncret.providers.kit.entries import Entries, FieldValues
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
-from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
-from syncret.providers.work import Work
+from syncret.providers.values import RemoteKey, RemoteRef
 
 _GRANT: Final = "give the user the right to read the database, its folders and their entries"
 
@@ -46,8 +44,10 @@ class _Entries(msgspec.Struct):
     entries: list[_Named]
 
 
-class PasswordDepotClient(ApiClient, EntryValues):
+class PasswordDepotClient(ApiClient, FieldValues):
     """Reads and probes."""
+
+    default_field = _PASSWORD
 
     def __init__(self, api: Api, database: str) -> None:
         super().__init__(api)
@@ -91,14 +91,6 @@ class PasswordDepotClient(ApiClient, EntryValues):
                 hint="check database, and the user's rights",
             )
         return found.fingerprint
-
-    def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
-        """One field, by default the password."""
-        name = ref.property or _PASSWORD
-        found = super().value(payload, ref._replace(property=name), work)
-        if found is None:
-            raise missing_property(f"entries have no field {name!r}, which {ref.key} is asked for")
-        return found
 
     async def probe(self) -> Readiness:
         await self._fingerprint()

@@ -60,9 +60,6 @@ class SecretServerClient(DelegatedWrites, SingleReads[Secret]):
         self._secrets = secrets
         self._writer = writer
 
-    def __repr__(self) -> str:
-        return f"<SecretServerClient {self._secrets.api!r}>"
-
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Secrets have no metadata to read."""
         return RemoteKey(ref.key, ref.version)
@@ -82,7 +79,7 @@ class SecretServerClient(DelegatedWrites, SingleReads[Secret]):
         if not ref.property:
             return SecretBytes(_whole(payload.raw, work).encode())
         first = (payload.items[0].item_value or "").encode()
-        found = extract.value(first, ref.property, work) if _is_json(first, work) else None
+        found = extract.value(first, ref.property, work) if gojson.is_valid(first, work) else None
         if found is None:
             named = (item for item in payload.items if item.has(ref.property))
             item = next(named, None)
@@ -107,17 +104,9 @@ class SecretServerClient(DelegatedWrites, SingleReads[Secret]):
         return "ready"
 
 
-def _is_json(text: bytes, work: Work) -> bool:
-    try:
-        gojson.unmarshal(text, work)
-    except Malformed:
-        return False
-    return True
-
-
 def _members(text: bytes, work: Work) -> SecretMap | None:
     """The members of a JSON object; None if the text is no object."""
-    if not text.lstrip().startswith(b"{") or not _is_json(text, work):
+    if not text.lstrip().startswith(b"{") or not gojson.is_valid(text, work):
         return None
     return extract.members(text, "the secret", work)
 

@@ -9,15 +9,13 @@ from syncret.providers.vault.receivers import receivers
 from syncret.providers.vault.spec import VaultSpec, check
 
 _API: Final = ApiNames(
-    provider="HashiCorp/Vault",
-    calls={
-        "read": "ReadSecretData",
-        "find": "ListSecrets",
-        "push": "WriteSecretData",
-        "delete": "DeleteSecret",
-        "exists": "ReadSecretData",
-        "probe": "LookupSelf",
-    },
+    "HashiCorp/Vault",
+    read="ReadSecretData",
+    find="ListSecrets",
+    push="WriteSecretData",
+    delete="DeleteSecret",
+    exists="ReadSecretData",
+    probe="LookupSelf",
 )
 
 PROVIDER: Final = Provider(

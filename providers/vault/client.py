@@ -32,9 +32,6 @@ class VaultClient(SingleReads[Payload], DelegatedWrites):
         self._entries = entries
         self._writer = pusher
 
-    def __repr__(self) -> str:
-        return f"<VaultClient {self._entries.engine}>"
-
     def value(self, payload: Payload, ref: RemoteRef, work: Work) -> SecretBytes | None:
         return payloads.value(payload, ref.property, work)
 

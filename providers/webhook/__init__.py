@@ -21,8 +21,7 @@ async def open_webhook(spec: WebhookSpec, context: OpenContext) -> AsyncGenerato
 
 
 _API: Final = ApiNames(
-    provider="Webhook",
-    calls=dict.fromkeys(("read", "push", "delete", "exists"), "HTTPRequest"),
+    "Webhook", read="HTTPRequest", push="HTTPRequest", delete="HTTPRequest", exists="HTTPRequest"
 )
 
 PROVIDER: Final = Provider(

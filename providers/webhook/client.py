@@ -36,9 +36,6 @@ class WebhookClient(SingleReads[WebhookResponse]):
         self._api = api
         self._by_property = depends_on_property(spec)
 
-    def __repr__(self) -> str:
-        return f"<WebhookClient {self._api!r}>"
-
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Refs of one key share a request, unless its templates contain the property."""
         property_name = ref.property if self._by_property else ""

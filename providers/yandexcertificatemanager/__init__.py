@@ -3,15 +3,17 @@
 spec  the spec of a store, its rules     client  the endpoints, the client of a store
 """
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
 from syncret.config.catalog import SpecType
-from syncret.providers.contract import OpenContext, Provider, Receiver
-from syncret.providers.kit.yandex.spec import receivers as receivers_of
+from syncret.providers.contract import OpenContext, Provider
+from syncret.providers.kit.yandex.spec import receivers
 from syncret.providers.yandexcertificatemanager.client import CertificateManagerClient
 from syncret.providers.yandexcertificatemanager.spec import YandexCertificateManagerSpec, check
+
+_RECEIVERS: Final = receivers("yandexcertificatemanager")
 
 
 @asynccontextmanager
@@ -22,17 +24,12 @@ async def open_certificate_manager(
     from syncret.providers.kit.yandex.connection import connected_to  # imports asyncio and TLS
 
     services = ("certificate-manager-data", "certificate-manager")
-    async with connected_to(services, spec, context, receivers(spec)) as (api, addresses):
+    async with connected_to(services, spec, context, _RECEIVERS(spec)) as (api, addresses):
         yield CertificateManagerClient(api, addresses["certificate-manager"], spec.folder)
-
-
-def receivers(spec: YandexCertificateManagerSpec) -> Iterator[Receiver]:
-    """The receivers of the machine's own token."""
-    return receivers_of("yandexcertificatemanager", spec)
 
 
 PROVIDER: Final = Provider(
     SpecType("yandexcertificatemanager", YandexCertificateManagerSpec, check=check),
     open=open_certificate_manager,
-    receivers=receivers,
+    receivers=_RECEIVERS,
 )

@@ -21,7 +21,7 @@ def labels_of(
     """
     kind, key = _kind_of(operation, item, reads)
     own = names.by_key(kind, key) if key else None
-    call = own or names.calls.get(kind) or names.calls.get(_OPERATION.get(kind, operation))
+    call = own or names.of(kind) or names.of(_OPERATION.get(kind, operation))
     return names.provider or provider, call or operation
 
 

@@ -32,26 +32,20 @@ class Cloud:
         return Cloud(authority=authority, vault=self.vault, management=self.management)
 
 
+def _cloud(authority: str, vault: str, management: str) -> Cloud:
+    return Cloud(
+        authority=f"https://{authority}", vault=f"https://{vault}", management=f"https://{management}"
+    )
+
+
 CLOUDS: Final[Mapping[Environment, Cloud]] = {
-    "PublicCloud": Cloud(
-        authority="https://login.microsoftonline.com",
-        vault="https://vault.azure.net",
-        management="https://management.azure.com",
+    "PublicCloud": _cloud("login.microsoftonline.com", "vault.azure.net", "management.azure.com"),
+    "USGovernmentCloud": _cloud(
+        "login.microsoftonline.us", "vault.usgovcloudapi.net", "management.usgovcloudapi.net"
     ),
-    "USGovernmentCloud": Cloud(
-        authority="https://login.microsoftonline.us",
-        vault="https://vault.usgovcloudapi.net",
-        management="https://management.usgovcloudapi.net",
-    ),
-    "ChinaCloud": Cloud(
-        authority="https://login.chinacloudapi.cn",
-        vault="https://vault.azure.cn",
-        management="https://management.chinacloudapi.cn",
-    ),
-    "GermanCloud": Cloud(
-        authority="https://login.microsoftonline.de",
-        vault="https://vault.microsoftazure.de",
-        management="https://management.microsoftazure.de",
+    "ChinaCloud": _cloud("login.chinacloudapi.cn", "vault.azure.cn", "management.chinacloudapi.cn"),
+    "GermanCloud": _cloud(
+        "login.microsoftonline.de", "vault.microsoftazure.de", "management.microsoftazure.de"
     ),
     "AzureStackCloud": Cloud(),
 }

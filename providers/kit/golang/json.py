@@ -149,6 +149,15 @@ def unmarshal(data: bytes | str, work: Work, *, keep_numbers: bool = False) -> J
     return _load(_decoded(data), work, Number if keep_numbers else _number)
 
 
+def is_valid(data: bytes | str, work: Work) -> bool:
+    """Whether it is JSON."""
+    try:
+        unmarshal(data, work)
+    except Malformed:
+        return False
+    return True
+
+
 def _load(source: str, work: Work, number: Callable[[str], Json]) -> Json:
     _pay_for_values(source, work)
     if _too_deep(source):

@@ -97,9 +97,6 @@ class NtlmHttp:
             )
         return last
 
-    def __repr__(self) -> str:
-        return f"<NtlmHttp {self._http!r}>"
-
 
 def _offered(answer: Answer) -> str:
     """The first of our schemes that the server offers."""

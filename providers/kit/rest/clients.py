@@ -10,9 +10,6 @@ class ApiClient:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._api!r}>"
-
 
 class ComputingClient(ApiClient):
     """Calls the API of one store, and computes with what it sends or gets."""

@@ -18,12 +18,10 @@ class TextValues:
     """`value` and `fields` of a Reader whose payloads are texts."""
 
     def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
-        """The text, or what a gjson path leads to; if it leads nowhere, the member of exactly that name."""
+        """The text, or the part that is named by the property."""
         if not ref.property:
             return payload
-        found = extract.value(payload.raw, ref.property, work)
-        if found is None and "." in ref.property:
-            found = extract.value(payload.raw, extract.escaped(ref.property), work)
+        found = self.part(payload.raw, ref.property, work)
         if found is None:
             raise extract.missing_property(f"key {ref.property} does not exist in secret {ref.key}")
         return SecretBytes(found)
@@ -32,6 +30,13 @@ class TextValues:
         """The members of the JSON object that the text, or a property of it, is."""
         found = self.value(payload, ref, work)
         return None if found is None else extract.members(found.raw, f"secret {ref.key}", work)
+
+    def part(self, text: bytes, name: str, work: Work) -> bytes | None:
+        """What a gjson path leads to; if it leads nowhere, the member of exactly that name."""
+        found = extract.value(text, name, work)
+        if found is None and "." in name:
+            found = extract.value(text, extract.escaped(name), work)
+        return found
 
 
 class TextWrites(ABC, Generic[E]):

@@ -24,9 +24,6 @@ class FolderClient(SingleReads[P], Generic[P]):
         self._folder = folder
         self._named = Folder(api, listing._replace(path=f"{lists}{listing.path}"), folder)
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._api!r}>"
-
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """There are no metadata to read."""
         return RemoteKey(ref.key, ref.version)

@@ -1,6 +1,6 @@
 """The spec that all stores of Yandex Cloud share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar, Final
 
 import msgspec
@@ -99,9 +99,13 @@ def home_of(spec: YandexSpec) -> str:
     return f"https://{spec.api_endpoint or HOME}"
 
 
-def receivers(name: str, spec: YandexSpec) -> Iterator[Receiver]:
+def receivers(provider: str) -> Callable[[YandexSpec], Iterator[Receiver]]:
     """The server that lists the services: it gets the token of the machine, unless the store has a key."""
-    ref = spec.auth.authorized_key_secret_ref
-    if ref is None or not ref.name:
-        sends = "a token of the machine's service account in Yandex Cloud"
-        yield Receiver(name, home_of(spec), sends, "apiEndpoint")
+
+    def found(spec: YandexSpec) -> Iterator[Receiver]:
+        ref = spec.auth.authorized_key_secret_ref
+        if ref is None or not ref.name:
+            sends = "a token of the machine's service account in Yandex Cloud"
+            yield Receiver(provider, home_of(spec), sends, "apiEndpoint")
+
+    return found

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from syncret.providers.errors import Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang.gjson.match import truthy
 from syncret.providers.kit.golang.gjson.scan import (
@@ -181,16 +180,7 @@ def _this(document: str, _argument: str, _search: Search) -> str:
 
 
 def _valid(document: str, _argument: str, search: Search) -> str:
-    return document if is_valid(document, search.work) else ""
-
-
-def is_valid(document: str, work: Work) -> bool:
-    """Whether it is JSON."""
-    try:
-        gojson.unmarshal(document, work)
-    except Malformed:
-        return False
-    return True
+    return document if gojson.is_valid(document, search.work) else ""
 
 
 def _ugly(document: str, _argument: str, search: Search) -> str:
@@ -282,7 +272,7 @@ def _to_string(document: str, _argument: str, search: Search) -> str:
 
 
 def _from_string(document: str, _argument: str, search: Search) -> str:
-    return parse(document, search.work).text if is_valid(document, search.work) else ""
+    return parse(document, search.work).text if gojson.is_valid(document, search.work) else ""
 
 
 def _group(document: str, _argument: str, search: Search) -> str:

@@ -263,7 +263,7 @@ class Walk:
     def _name(self, name: str, path: str) -> str:
         if not name:
             return gojson.quote(paths.last_name(path), self.work)
-        is_quoted = name.startswith('"') and modifiers.is_valid(name, self.work)
+        is_quoted = name.startswith('"') and gojson.is_valid(name, self.work)
         return name if is_quoted else gojson.quote(name, self.work)
 
 
