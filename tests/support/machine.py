@@ -69,10 +69,10 @@ def booted(root: Path, console: Path, **environment: str) -> Generator[Machine]:
     with console.open("wb") as output:
         nspawn = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
     try:
-        until(lambda: nspawn.poll() is not None or bool(_children(nspawn.pid)), "started", BOOT_SECONDS)
+        until(lambda: nspawn.poll() is not None or _first_process(nspawn.pid) != 0, "started", BOOT_SECONDS)
         if nspawn.poll() is not None:
             raise RuntimeError(f"systemd-nspawn ended at once:\n{console.read_text()}")
-        machine = Machine(root=root, leader=_children(nspawn.pid)[0])
+        machine = Machine(root=root, leader=_first_process(nspawn.pid))
         until(lambda: _state(machine) in {"running", "degraded"}, "booted", BOOT_SECONDS)
         yield machine
         # RTMIN+4 is what the first process of a system takes for a wish to power off.
@@ -91,10 +91,21 @@ def booted(root: Path, console: Path, **environment: str) -> Generator[Machine]:
 def _state(machine: Machine) -> str:
     try:
         return machine.run("systemctl", "is-system-running", check=False).strip()
-    except (OSError, RuntimeError):
+    except OSError:
         return ""
 
 
-def _children(pid: int) -> list[int]:
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    return [int(child) for child in text.split()]
+def _first_process(nspawn: int) -> int:
+    """The first process of the system, as seen from here; 0: it is not there yet.
+
+    Before it, nspawn has a child that makes it and ends: that one is in no namespace of its own.
+    """
+    for child in Path(f"/proc/{nspawn}/task/{nspawn}/children").read_text().split():
+        try:
+            status = Path(f"/proc/{child}/status").read_text()
+        except OSError:
+            continue  # it has ended
+        [ids] = [line.split()[1:] for line in status.splitlines() if line.startswith("NSpid:")]
+        if len(ids) > 1:
+            return int(child)
+    return 0
