@@ -95,6 +95,24 @@ def at_most_one(*names: str, message: str = "") -> Rule:
     )
 
 
+def at_least_one(*names: str, message: str) -> Rule:
+    """One of the named fields is set, or several are."""
+    cel = " || ".join(f"has(self.{name})" for name in names)
+    return Rule(message, cel, partial(_counts, names, {*range(1, len(names) + 1)}))
+
+
+def either(first: str, second: str, *, message: str) -> Rule:
+    """`exactly_one` of two fields, in the CEL of CRDs that compare the two."""
+    return Rule(message, f"has(self.{first}) != has(self.{second})", partial(_counts, (first, second), {1}))
+
+
+def either_alone(first: str, second: str, *, message: str) -> Rule:
+    """`exactly_one` of two fields, in the CEL of CRDs that write out both cases."""
+    one, other = f"has(self.{first})", f"has(self.{second})"
+    cel = f"({one} && !{other}) || (!{one} && {other})"
+    return Rule(message, cel, partial(_counts, (first, second), {1}))
+
+
 DNS_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 SECRET_KEY = r"^[-._a-zA-Z0-9]+$"

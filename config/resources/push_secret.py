@@ -2,7 +2,17 @@
 
 from typing import ClassVar, Literal, TypeAlias
 
-from syncret.config.fields import Duration, Json, LabelSelector, Model, Name, Nullable, Rule, Timestamp
+from syncret.config.fields import (
+    Duration,
+    Json,
+    LabelSelector,
+    Model,
+    Name,
+    Nullable,
+    Rule,
+    Timestamp,
+    either_alone,
+)
 from syncret.config.meta import Document
 from syncret.config.resources.base import ConditionStatus, Resource
 from syncret.config.resources.external_secret import GeneratorRef, RewriteRegexp, RewriteTransform
@@ -107,19 +117,11 @@ class PushKeys(Model):
     """Regular expression (RE2) that a key must match somewhere; empty: every key. Example: ^db_"""
 
 
-def _one_rewrite(document: Document) -> bool:
-    return ("regexp" in document) != ("transform" in document)
-
-
 class PushRewrite(Model):
     """One rewrite of the keys that are pushed."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "exactly one of regexp or transform must be set",
-            "(has(self.regexp) && !has(self.transform)) || (!has(self.regexp) && has(self.transform))",
-            _one_rewrite,
-        ),
+        either_alone("regexp", "transform", message="exactly one of regexp or transform must be set"),
     )
 
     regexp: RewriteRegexp | None = None

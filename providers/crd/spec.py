@@ -7,8 +7,7 @@ from msgspec import Meta
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Model, Rule, SecretKeySelector, at_most_one
-from syncret.config.meta import Document
+from syncret.config.fields import Model, Rule, SecretKeySelector, at_least_one, at_most_one
 from syncret.providers.errors import OverBudget
 from syncret.providers.kit.kube.spec import KubernetesAuth, KubernetesServer, check_connection
 from syncret.providers.work import Work
@@ -59,10 +58,6 @@ class Whitelist(Model):
     """The rules, each of which allows what all its expressions match. Example: [{namespace: ^payments$}]"""
 
 
-def _has_auth(document: Document) -> bool:
-    return "auth" in document or "authRef" in document
-
-
 class CrdSpec(Model):
     """Reads fields of objects of one resource. Secrets are left to the provider `kubernetes`.
 
@@ -70,11 +65,7 @@ class CrdSpec(Model):
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "one of auth or authRef is required",
-            "has(self.auth) || has(self.authRef)",
-            _has_auth,
-        ),
+        at_least_one("auth", "authRef", message="one of auth or authRef is required"),
         at_most_one("auth", "authRef"),
     )
 

@@ -5,8 +5,14 @@ from typing import ClassVar, Literal
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector
-from syncret.config.meta import Document
+from syncret.config.fields import (
+    Int64,
+    Model,
+    Rule,
+    SecretKeySelector,
+    ServiceAccountSelector,
+    either_alone,
+)
 from syncret.providers.kit.spec_rules import filled, strict
 
 
@@ -37,10 +43,6 @@ class DopplerOidc(Model):
     """For how long the ServiceAccount's token is requested; it is used at once. Example: 900"""
 
 
-def _has_one(document: Document) -> bool:
-    return ("secretRef" in document) != ("oidcConfig" in document)
-
-
 class DopplerAuth(Model):
     """How the store authenticates: exactly one of the two.
 
@@ -48,11 +50,10 @@ class DopplerAuth(Model):
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "Exactly one of 'secretRef' or 'oidcConfig' must be specified",
-            "(has(self.secretRef) && !has(self.oidcConfig)) || "
-            "(!has(self.secretRef) && has(self.oidcConfig))",
-            _has_one,
+        either_alone(
+            "secretRef",
+            "oidcConfig",
+            message="Exactly one of 'secretRef' or 'oidcConfig' must be specified",
         ),
     )
 

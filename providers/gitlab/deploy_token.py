@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from syncret.config.catalog import SpecType
-from syncret.config.fields import Model, Rule, SecretKeySelector, Timestamp
+from syncret.config.fields import Model, Rule, SecretKeySelector, Timestamp, either
 from syncret.config.meta import Document
 from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.gitlab.spec import HOME
@@ -57,10 +57,6 @@ class GitlabDeployTokenAuth(Model):
     """An access token of a user, a project or a group."""
 
 
-def _one_owner(spec: Document) -> bool:
-    return ("projectID" in spec) != ("groupID" in spec)
-
-
 class GitlabDeployTokenSpec(Model):
     """User name and token for registries and repositories of one project or group.
 
@@ -87,11 +83,7 @@ class GitlabDeployTokenSpec(Model):
     Example: '2027-01-01T00:00:00Z'"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "exactly one of projectID or groupID must be set",
-            "has(self.projectID) != has(self.groupID)",
-            _one_owner,
-        ),
+        either("projectID", "groupID", message="exactly one of projectID or groupID must be set"),
     )
 
 

@@ -6,16 +6,11 @@ from typing import ClassVar, Final
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Model, Rule, SecretKeySelector
-from syncret.config.meta import Document
+from syncret.config.fields import Model, Rule, SecretKeySelector, at_least_one
 from syncret.providers.kit import spec_rules
 
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _LONGEST: Final = 253
-
-
-def _has_credentials(auth: Document) -> bool:
-    return "serviceAccountCredsSecretRef" in auth or "tokenSecretRef" in auth
 
 
 class NebiusAuth(Model):
@@ -31,10 +26,10 @@ class NebiusAuth(Model):
     """An IAM token, which is not renewed. Example: {name: nebius-login, key: token}"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "either serviceAccountCredsSecretRef or tokenSecretRef must be set",
-            "has(self.serviceAccountCredsSecretRef) || has(self.tokenSecretRef)",
-            _has_credentials,
+        at_least_one(
+            "serviceAccountCredsSecretRef",
+            "tokenSecretRef",
+            message="either serviceAccountCredsSecretRef or tokenSecretRef must be set",
         ),
     )
 

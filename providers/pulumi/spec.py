@@ -7,8 +7,14 @@ from msgspec import Meta
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector
-from syncret.config.meta import Document
+from syncret.config.fields import (
+    Int64,
+    Model,
+    Rule,
+    SecretKeySelector,
+    ServiceAccountSelector,
+    either_alone,
+)
 from syncret.providers.kit import spec_rules
 
 
@@ -37,10 +43,6 @@ class PulumiOIDC(Model):
     """For how long both tokens are requested. Example: 900"""
 
 
-def _one_login(auth: Document) -> bool:
-    return ("accessToken" in auth) != ("oidcConfig" in auth)
-
-
 class PulumiAuth(Model):
     """How the store authenticates: one of the two.
 
@@ -53,17 +55,12 @@ class PulumiAuth(Model):
     """A token that Pulumi gives for that of a ServiceAccount."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "Exactly one of 'accessToken' or 'oidcConfig' must be specified",
-            "(has(self.accessToken) && !has(self.oidcConfig))"
-            " || (!has(self.accessToken) && has(self.oidcConfig))",
-            _one_login,
+        either_alone(
+            "accessToken",
+            "oidcConfig",
+            message="Exactly one of 'accessToken' or 'oidcConfig' must be specified",
         ),
     )
-
-
-def _one_place(spec: Document) -> bool:
-    return ("auth" in spec) != ("accessToken" in spec)
 
 
 class PulumiSpec(Model):
@@ -87,10 +84,10 @@ class PulumiSpec(Model):
     """Deprecated in favour of `auth.accessToken`."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "Exactly one of 'auth' or deprecated 'accessToken' must be specified",
-            "(has(self.auth) && !has(self.accessToken)) || (!has(self.auth) && has(self.accessToken))",
-            _one_place,
+        either_alone(
+            "auth",
+            "accessToken",
+            message="Exactly one of 'auth' or deprecated 'accessToken' must be specified",
         ),
     )
 

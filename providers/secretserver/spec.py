@@ -8,13 +8,9 @@ from msgspec import Meta
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Base64, CAProvider, Model, Rule, SecretKeySelector
+from syncret.config.fields import Base64, CAProvider, Model, Rule, SecretKeySelector, either
 from syncret.config.meta import Document
 from syncret.providers.kit import spec_rules
-
-
-def _one_place(ref: Document) -> bool:
-    return ("value" in ref) != ("secretRef" in ref)
 
 
 class SecretServerRef(Model):
@@ -29,11 +25,7 @@ class SecretServerRef(Model):
     """The Secret that holds it. Example: {name: secretserver-login, key: password}"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "exactly one of value or secretRef must be set",
-            "has(self.value) != has(self.secretRef)",
-            _one_place,
-        ),
+        either("value", "secretRef", message="exactly one of value or secretRef must be set"),
     )
 
 
