@@ -9,7 +9,7 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector
 from syncret.config.meta import Document
-from syncret.providers.kit.spec_rules import address, referent
+from syncret.providers.kit.spec_rules import address, referent, referents
 
 RESERVED_TAGS: Final = ("esoNamespace", "esoStoreName", "esoStoreKind")
 """Session tags that are set for every session under the policies Simple and Custom."""
@@ -156,19 +156,12 @@ def check(spec: AwsSpec, scope: Scope) -> Iterator[Problem]:
 
 def _check_auth(auth: AwsAuth, scope: Scope) -> Iterator[Problem]:
     ref = auth.secret_ref or AwsSecretRef()
-    base, context = "auth.secretRef", "invalid Auth.SecretRef"
-    yield from referent(
-        ref.access_key_id_secret_ref, scope, f"{base}.accessKeyIDSecretRef", f"{context}.AccessKeyID"
+    parts = (
+        ("accessKeyIDSecretRef", "AccessKeyID", ref.access_key_id_secret_ref),
+        ("secretAccessKeySecretRef", "SecretAccessKey", ref.secret_access_key_secret_ref),
+        ("sessionTokenSecretRef", "SessionToken", ref.session_token_secret_ref),
     )
-    yield from referent(
-        ref.secret_access_key_secret_ref,
-        scope,
-        f"{base}.secretAccessKeySecretRef",
-        f"{context}.SecretAccessKey",
-    )
-    yield from referent(
-        ref.session_token_secret_ref, scope, f"{base}.sessionTokenSecretRef", f"{context}.SessionToken"
-    )
+    yield from referents(parts, scope, "auth.secretRef", "invalid Auth.SecretRef")
     account = auth.jwt.service_account_ref if auth.jwt else None
     yield from referent(account, scope, "auth.jwt.serviceAccountRef", "invalid Auth.JWT.ServiceAccountRef")
 

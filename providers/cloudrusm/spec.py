@@ -9,7 +9,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
-from syncret.providers.kit.spec_rules import filled, referent
+from syncret.providers.kit.spec_rules import filled, referents
 
 _UUID: Final = re.compile(
     r"(urn:uuid:)?H{8}-H{4}-H{4}-H{4}-H{12}|\{H{8}-H{4}-H{4}-H{4}-H{12}\}|H{32}".replace("H", "[0-9a-f]"),
@@ -75,13 +75,8 @@ def check(spec: CloudRuSpec, scope: Scope) -> Iterator[Problem]:
             hint="copy the project's UUID from the console",
         )
     if ref := spec.auth.secret_ref:
-        base, context = "auth.secretRef", "invalid spec: auth.secretRef"
-        yield from referent(
-            ref.access_key_id_secret_ref, scope, f"{base}.accessKeyIDSecretRef", f"{context}.accessKeyID"
+        halves = (
+            ("accessKeyIDSecretRef", "accessKeyID", ref.access_key_id_secret_ref),
+            ("accessKeySecretSecretRef", "accessKeySecret", ref.access_key_secret_secret_ref),
         )
-        yield from referent(
-            ref.access_key_secret_secret_ref,
-            scope,
-            f"{base}.accessKeySecretSecretRef",
-            f"{context}.accessKeySecret",
-        )
+        yield from referents(halves, scope, "auth.secretRef", "invalid spec: auth.secretRef")

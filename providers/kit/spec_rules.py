@@ -7,7 +7,7 @@ the namespace of the ExternalSecret. Whether `name` and `key` may be absent depe
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
@@ -85,6 +85,17 @@ def referent(selector: Selector | None, scope: Scope, path: str, context: str = 
         message=_in(context, OTHER_NAMESPACE),
         hint="remove it, or use a ClusterSecretStore to read from another namespace",
     )
+
+
+def referents(
+    selectors: Iterable[tuple[str, str, Selector | None]], scope: Scope, path: str, context: str
+) -> Iterator[Problem]:
+    """`referent` for the selectors of one object: the field of each, its name in messages, and itself.
+
+    `path` and `context` are those of the object.
+    """
+    for field, name, selector in selectors:
+        yield from referent(selector, scope, f"{path}.{field}", f"{context}.{name}")
 
 
 def ca_namespace(

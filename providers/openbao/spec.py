@@ -8,7 +8,7 @@ from msgspec import Meta
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, Rule, SecretKeySelector, at_most_one, exactly_one
-from syncret.providers.kit.spec_rules import referent
+from syncret.providers.kit.spec_rules import referents
 
 
 class OpenBaoAppRole(Model):
@@ -95,10 +95,10 @@ def check(spec: OpenBaoSpec, scope: Scope) -> Iterator[Problem]:
     if spec.auth is None:
         return
     role, user = spec.auth.app_role, spec.auth.user_pass
-    for path, context, selector in (
-        ("auth.appRole.roleRef", "Auth.AppRole.RoleRef", role.role_ref if role else None),
-        ("auth.appRole.secretRef", "Auth.AppRole.SecretRef", role.secret_ref if role else None),
-        ("auth.tokenSecretRef", "Auth.TokenSecretRef", spec.auth.token_secret_ref),
-        ("auth.userPass.secretRef", "Auth.UserPass.SecretRef", user.secret_ref if user else None),
-    ):
-        yield from referent(selector, scope, path, f"invalid {context}")
+    selectors = (
+        ("appRole.roleRef", "AppRole.RoleRef", role.role_ref if role else None),
+        ("appRole.secretRef", "AppRole.SecretRef", role.secret_ref if role else None),
+        ("tokenSecretRef", "TokenSecretRef", spec.auth.token_secret_ref),
+        ("userPass.secretRef", "UserPass.SecretRef", user.secret_ref if user else None),
+    )
+    yield from referents(selectors, scope, "auth", "invalid Auth")

@@ -6,7 +6,7 @@ from typing import Literal
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
-from syncret.providers.kit.spec_rules import referent
+from syncret.providers.kit.spec_rules import referent, referents
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth, VaultIam, VaultJwt
 
 
@@ -92,7 +92,7 @@ def _check_auth(auth: VaultAuth, scope: Scope) -> Iterator[Problem]:
     if auth.iam is not None:
         yield from _check_iam(auth.iam, scope)
     cert, kubernetes, ldap, user = auth.cert, auth.kubernetes, auth.ldap, auth.user_pass
-    for path, context, selector in (
+    selectors = (
         ("cert.clientCert", "Cert.ClientCert", cert.client_cert if cert else None),
         ("cert.secretRef", "Cert.SecretRef", cert.secret_ref if cert else None),
         (
@@ -104,8 +104,8 @@ def _check_auth(auth: VaultAuth, scope: Scope) -> Iterator[Problem]:
         ("ldap.secretRef", "Ldap.SecretRef", ldap.secret_ref if ldap else None),
         ("userPass.secretRef", "UserPass.SecretRef", user.secret_ref if user else None),
         ("tokenSecretRef", "TokenSecretRef", auth.token_secret_ref),
-    ):
-        yield from referent(selector, scope, f"auth.{path}", f"invalid Auth.{context}")
+    )
+    yield from referents(selectors, scope, "auth", "invalid Auth")
 
 
 def _check_app_role(role: VaultAppRole, scope: Scope) -> Iterator[Problem]:
@@ -145,7 +145,7 @@ def _check_jwt(jwt: VaultJwt, scope: Scope) -> Iterator[Problem]:
 
 def _check_iam(iam: VaultIam, scope: Scope) -> Iterator[Problem]:
     keys = iam.secret_ref
-    for path, context, selector in (
+    selectors = (
         (
             "jwt.serviceAccountRef",
             "JWTAuth.ServiceAccountRef",
@@ -158,8 +158,8 @@ def _check_iam(iam: VaultIam, scope: Scope) -> Iterator[Problem]:
             keys.secret_access_key if keys else None,
         ),
         ("secretRef.sessionTokenSecretRef", "SecretRef.SessionToken", keys.session_token if keys else None),
-    ):
-        yield from referent(selector, scope, f"auth.iam.{path}", f"invalid Auth.Iam.{context}")
+    )
+    yield from referents(selectors, scope, "auth.iam", "invalid Auth.Iam")
 
 
 def _check_tls(tls: VaultTLS, scope: Scope) -> Iterator[Problem]:
