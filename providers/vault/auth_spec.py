@@ -8,18 +8,15 @@ from typing import Any
 import msgspec
 
 from syncret.config.fields import Int64, Model, SecretKeySelector, ServiceAccountSelector
+from syncret.providers.kit.vault.spec import AppRole, UserPass
 
 
-class VaultAppRole(Model):
+class VaultAppRole(AppRole):
     """Login by role ID and secret ID; the role ID is here or in a Secret.
 
     Example: {roleId: app, secretRef: {name: vault-login, key: secret-id}}
     """
 
-    secret_ref: SecretKeySelector
-    """The secret ID. Example: {name: vault-login, key: secret-id}"""
-    path: str = "approle"
-    """Mount of the method. Example: approle-eu"""
     role_id: str = ""
     """The role ID, which is no secret; it wins over `roleRef`.
     Example: 1d7f4b2e-6a0c-4c59-8d0e-55f3a9f1c2aa"""
@@ -44,32 +41,14 @@ class VaultKubernetes(Model):
     Example: {name: app-token, key: token}"""
 
 
-class VaultLdap(Model):
+class VaultLdap(UserPass):
     """Login with user name and password of an LDAP directory.
 
     Example: {username: app, secretRef: {name: vault-login, key: password}}
     """
 
-    username: str
-    """Name of the user. Example: app"""
     path: str = "ldap"
     """Mount of the method. Example: ldap-eu"""
-    secret_ref: SecretKeySelector | None = None
-    """The password. Example: {name: vault-login, key: password}"""
-
-
-class VaultUserPass(Model):
-    """Login with user name and password of Vault's own users.
-
-    Example: {username: app, secretRef: {name: vault-login, key: password}}
-    """
-
-    username: str
-    """Name of the user. Example: app"""
-    path: str = "userpass"
-    """Mount of the method. Example: userpass-eu"""
-    secret_ref: SecretKeySelector | None = None
-    """The password. Example: {name: vault-login, key: password}"""
 
 
 class VaultServiceAccountToken(Model):
@@ -234,7 +213,7 @@ class VaultAuth(Model):
     """The token of a ServiceAccount."""
     ldap: VaultLdap | None = None
     """User name and password of a directory."""
-    user_pass: VaultUserPass | None = None
+    user_pass: UserPass | None = None
     """User name and password of one of Vault's own users."""
     jwt: VaultJwt | None = None
     """A JWT, of an OIDC provider or of a ServiceAccount."""

@@ -1,12 +1,12 @@
 """The spec of a HashiCorp Vault store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
-from typing import Literal
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Base64, CAProvider, Model, SecretKeySelector
+from syncret.config.fields import Model, SecretKeySelector
 from syncret.providers.kit.spec_rules import referent, referents
+from syncret.providers.kit.vault.spec import KeyValueStore
 from syncret.providers.vault.auth_spec import VaultAppRole, VaultAuth, VaultIam, VaultJwt
 
 
@@ -31,30 +31,13 @@ class VaultCheckAndSet(Model):
     Example: true"""
 
 
-class VaultSpec(Model):
+class VaultSpec(KeyValueStore[VaultAuth]):
     """A store in a key-value engine of a Vault server.
 
     Example: {server: 'https://vault.example.com:8200', path: secret, auth: {appRole: {roleId: app,
     secretRef: {name: vault-login, key: secret-id}}}}
     """
 
-    server: str
-    """Address of the server, with its port; the login is sent there.
-    Example: https://vault.example.com:8200"""
-    path: str = ""
-    """Mount of the engine; absent: every remote key begins with it. Example: secret"""
-    version: Literal["v1", "v2"] = "v2"
-    """Version of the key-value engine, not of the server; the wrong one finds nothing. Example: v1"""
-    namespace: str = ""
-    """Vault's namespace (Enterprise), not one of Kubernetes. Example: team-a"""
-    auth: VaultAuth | None = None
-    """How the store authenticates to Vault."""
-    ca_bundle: Base64 = ""
-    """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
-    own authorities.
-    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
-    ca_provider: CAProvider | None = None
-    """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
     tls: VaultTLS | None = None
     """A client certificate, if the server demands one of every client."""
     headers: dict[str, str] = {}

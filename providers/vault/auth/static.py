@@ -8,9 +8,10 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.kit.references import read_text
 from syncret.providers.kit.vault import requests
 from syncret.providers.kit.vault.replies import Reply
+from syncret.providers.kit.vault.spec import UserPass
 from syncret.providers.kit.vault.wire import Adapter
 from syncret.providers.values import SecretBytes
-from syncret.providers.vault.auth_spec import VaultAppRole, VaultCert, VaultLdap, VaultUserPass
+from syncret.providers.vault.auth_spec import VaultAppRole, VaultCert, VaultLdap
 
 
 async def app_role(method: VaultAppRole, context: OpenContext, adapter: Adapter) -> Reply:
@@ -28,7 +29,7 @@ async def token(selector: SecretKeySelector, context: OpenContext, _adapter: Ada
     return await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
 
 
-async def user_pass(method: VaultUserPass, context: OpenContext, adapter: Adapter) -> Reply:
+async def user_pass(method: UserPass, context: OpenContext, adapter: Adapter) -> Reply:
     password = await read_text(context, method.secret_ref, "auth.userPass.secretRef")
     return await requests.user_pass(adapter, method.path, method.username.strip(), password)
 

@@ -13,6 +13,7 @@ from syncret.config.settings import OwnIdentity
 from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.ambient.door import Door
+from syncret.providers.kit.vault.spec import UserPass
 from syncret.providers.values import SecretBytes
 from syncret.providers.vault.auth_spec import (
     VaultAppRole,
@@ -25,7 +26,6 @@ from syncret.providers.vault.auth_spec import (
     VaultKubernetes,
     VaultLdap,
     VaultServiceAccountToken,
-    VaultUserPass,
 )
 from syncret.providers.vault.spec import VaultSpec, VaultTLS
 from tests.real.vault.support import Mount, opened, read
@@ -89,7 +89,7 @@ async def test_app_role_with_its_id_in_a_secret(mount: Mount) -> None:
 async def test_user_pass(mount: Mount) -> None:
     path = vault().login("userpass")
     vault().write(f"auth/{path}/users/ada.b", password="correct horse", token_policies=[mount.policy])
-    auth = VaultAuth(user_pass=VaultUserPass(path=path, username=" ada.b ", secret_ref=PASSWORD))
+    auth = VaultAuth(user_pass=UserPass(path=path, username=" ada.b ", secret_ref=PASSWORD))
 
     assert await user(mount, auth, secret(password="correct horse")) == b"ada"
 

@@ -8,9 +8,10 @@ from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.kit.vault.spec import UserPass
 from syncret.providers.openbao.client import OpenBaoClient
 from syncret.providers.openbao.connection import open_store
-from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec, OpenBaoUserPass
+from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
@@ -123,7 +124,7 @@ async def test_logs_in_by_password_and_by_role(mount: str) -> None:
     vault().write(f"auth/{roles}/role/app/custom-secret-id", secret_id="correct horse")
     given = Given(secrets={"login": {"password": b"correct horse", "role": f"app-{roles}".encode()}})
     for auth in (
-        OpenBaoAuth(user_pass=OpenBaoUserPass(path=users, username="ada", secret_ref=PASSWORD)),
+        OpenBaoAuth(user_pass=UserPass(path=users, username="ada", secret_ref=PASSWORD)),
         OpenBaoAuth(app_role=OpenBaoAppRole(path=roles, role_id=f"app-{roles}", secret_ref=PASSWORD)),
         OpenBaoAuth(
             app_role=OpenBaoAppRole(
