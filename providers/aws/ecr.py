@@ -6,10 +6,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from syncret.config.catalog import SpecType
-from syncret.config.fields import Model
 from syncret.providers.aws.extra import needs_sdk
 from syncret.providers.aws.receivers import of_generator
-from syncret.providers.aws.spec import AwsAuth
+from syncret.providers.aws.spec import AwsGeneratorSpec
 from syncret.providers.contract import Generated, Generator, OpenContext, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.values import SecretBytes
@@ -19,18 +18,12 @@ _REGION_OF_PUBLIC: Final = "us-east-1"
 """The only region where the public registry issues logins."""
 
 
-class EcrAuthorizationTokenSpec(Model):
+class EcrAuthorizationTokenSpec(AwsGeneratorSpec):
     """User name and password for the registry of one region, valid for twelve hours.
 
     Example: {region: eu-west-1}
     """
 
-    region: str
-    """Code of the registry's region. Example: eu-west-1"""
-    auth: AwsAuth | None = None
-    """Who asks for the login; absent: the daemon itself, by AWS's default chain."""
-    role: str = ""
-    """ARN of a role to assume first. Example: arn:aws:iam::123456789012:role/puller"""
     scope: str = ""
     """`public` logs in to the public registry instead; anything else to the account's own. Example: public"""
 
@@ -40,9 +33,7 @@ async def generate(spec: EcrAuthorizationTokenSpec, context: OpenContext) -> Gen
     with needs_sdk():
         from syncret.providers.aws import identity, sdk
 
-    caller = await identity.credentials_of_generator(
-        spec.auth, spec.role, spec.region, receivers(spec), context
-    )
+    caller = await identity.credentials_of_generator(spec, receivers(spec), context)
     public = spec.scope == _PUBLIC
     await sdk.check_credentials(caller, spec.region)
     service, region = ("ecr-public", _REGION_OF_PUBLIC) if public else ("ecr", spec.region)

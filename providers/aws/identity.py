@@ -18,7 +18,7 @@ from syncret.providers.aws import sdk
 from syncret.providers.aws.receivers import receivers
 from syncret.providers.aws.sdk import RefreshableCredentials, expiring_keys
 from syncret.providers.aws.service import Forbidden, tag_list
-from syncret.providers.aws.spec import RESERVED_TAGS, AwsAuth, AwsSecretRef, AwsSpec
+from syncret.providers.aws.spec import RESERVED_TAGS, AwsAuth, AwsGeneratorSpec, AwsSecretRef, AwsSpec
 from syncret.providers.contract import Credentials, OpenContext, Receiver
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.auth.aws_requests import web_identity
@@ -98,11 +98,11 @@ async def credentials_of_store(spec: AwsSpec, context: OpenContext) -> AioSessio
 
 
 async def credentials_of_generator(
-    auth: AwsAuth | None, role: str, region: str, wanted: Iterable[Receiver], context: OpenContext
+    spec: AwsGeneratorSpec, wanted: Iterable[Receiver], context: OpenContext
 ) -> AioSession:
     """The credentials of a generator, after its role. `wanted`: its receivers."""
-    session = await credentials_of(auth or AwsAuth(), region, wanted, context)
-    return assumed_role(session, Role(role), region, context) if role else session
+    session = await credentials_of(spec.auth or AwsAuth(), spec.region, wanted, context)
+    return assumed_role(session, Role(spec.role), spec.region, context) if spec.role else session
 
 
 async def credentials_of(

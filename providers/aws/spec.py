@@ -59,6 +59,17 @@ class AwsAuth(Model):
     """The role of a ServiceAccount; needs an API server that AWS trusts."""
 
 
+class AwsGeneratorSpec(Model):
+    """Where a generator asks AWS, and as whom."""
+
+    region: str
+    """Code of the region whose service is asked. Example: eu-west-1"""
+    auth: AwsAuth | None = None
+    """Who asks; absent: the daemon itself, by AWS's default chain."""
+    role: str = ""
+    """ARN of a role to assume first. Example: arn:aws:iam::123456789012:role/issuer"""
+
+
 class SecretsManagerSpec(Model):
     """How Secrets Manager deletes: at once, or with a recovery window of 7 to 30 days (30 by default).
 

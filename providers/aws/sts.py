@@ -7,7 +7,7 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Int32, Model
 from syncret.providers.aws.extra import needs_sdk
 from syncret.providers.aws.receivers import of_generator
-from syncret.providers.aws.spec import AwsAuth
+from syncret.providers.aws.spec import AwsAuth, AwsGeneratorSpec
 from syncret.providers.contract import Generated, Generator, OpenContext, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.values import SecretBytes
@@ -28,18 +28,14 @@ class StsRequestParameters(Model):
     """Code that the device shows: good for one call, so it only suits a single sync. Example: '123456'"""
 
 
-class StsSessionTokenSpec(Model):
+class StsSessionTokenSpec(AwsGeneratorSpec):
     """A session of an IAM user; the credentials expire with it.
 
     Example: {region: eu-west-1}
     """
 
-    region: str
-    """Code of the region whose token service is asked. Example: eu-west-1"""
     auth: AwsAuth | None = None
     """The user's access key: a role, such as a ServiceAccount's, cannot ask for such a session."""
-    role: str = ""
-    """ARN of a role to assume first. Example: arn:aws:iam::123456789012:role/issuer"""
     request_parameters: StsRequestParameters | None = None
     """How long the session lasts, and the user's MFA."""
 
@@ -53,9 +49,7 @@ async def generate(spec: StsSessionTokenSpec, context: OpenContext) -> Generated
     with needs_sdk():
         from syncret.providers.aws import identity, sdk
 
-    caller = await identity.credentials_of_generator(
-        spec.auth, spec.role, spec.region, receivers(spec), context
-    )
+    caller = await identity.credentials_of_generator(spec, receivers(spec), context)
     await sdk.check_credentials(caller, spec.region)
     request = spec.request_parameters or StsRequestParameters()
     parameters: dict[str, object] = {
