@@ -10,7 +10,7 @@ from typing import Final
 from syncret.providers.contract import OpenContext, Receiver
 from syncret.providers.errors import Malformed
 from syncret.providers.gcpsm.federation import federation
-from syncret.providers.gcpsm.spec import GcpAuth, GcpSecretRef, GcpWorkloadIdentity
+from syncret.providers.gcpsm.spec import GcpSecretRef, GkeWorkloadIdentity, GoogleAuth
 from syncret.providers.kit.ambient.google import ApplicationDefault
 from syncret.providers.kit.ambient.google_metadata import metadata_value
 from syncret.providers.kit.auth.logins import ExpiringValue
@@ -46,7 +46,10 @@ async def open_login_context(context: OpenContext, location: str = "") -> AsyncG
 
 
 async def choose_login(
-    auth: GcpAuth, project: str, receivers: Iterable[Receiver], login_context: LoginContext
+    auth: GoogleAuth[GkeWorkloadIdentity],
+    project: str,
+    receivers: Iterable[Receiver],
+    login_context: LoginContext,
 ) -> Login:
     """The first method that the spec names; `project` is the cluster's default."""
     if auth.secret_ref is not None:
@@ -64,11 +67,13 @@ async def choose_login(
     return ApplicationDefault(own, login_context.http, login_context.endpoints, login_context.context.now)
 
 
-async def project_of(written: str | None, auth: GcpAuth, login_context: LoginContext) -> str:
+async def project_of(
+    written: str | None, auth: GoogleAuth[GkeWorkloadIdentity], login_context: LoginContext
+) -> str:
     """The project of a store: that of the spec, of the cluster, or of the machine."""
-    cluster = auth.workload_identity.cluster_project_id if auth.workload_identity else None
-    if written or cluster:
-        return written or cluster or ""
+    cluster = auth.workload_identity.cluster_project_id if auth.workload_identity else ""
+    if project := written or cluster:
+        return project
     hint = "write projectID into the store"
     if auth.secret_ref is not None:
         raise Malformed("unable to find ProjectID in storeSpec", hint=hint)
@@ -90,14 +95,14 @@ async def _key_login(ref: GcpSecretRef, login_context: LoginContext) -> Login:
 
 
 async def _workload_login(
-    identity: GcpWorkloadIdentity, project: str, login_context: LoginContext
+    identity: GkeWorkloadIdentity, project: str, login_context: LoginContext
 ) -> ExpiringValue[Access]:
     """A token of the Google service account of a ServiceAccount, or of the ServiceAccount itself."""
     workload = Workload(
         identity.service_account_ref,
         identity.cluster_project_id or project,
-        identity.cluster_location or "",
-        identity.cluster_name or "",
+        identity.cluster_location,
+        identity.cluster_name,
     )
     http, endpoints = login_context.http, login_context.endpoints
     with login_by(_WORKLOAD, f"{_WORKLOAD}.clusterProjectID, then clusterLocation and clusterName"):

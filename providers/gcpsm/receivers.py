@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncret.providers.contract import Receiver
-from syncret.providers.gcpsm.spec import GcpAuth, GcpSmSpec
+from syncret.providers.gcpsm.spec import GcpSmSpec, GkeWorkloadIdentity, GoogleAuth
 from syncret.providers.kit.google.endpoints import Endpoints
 
 NAME: Final = "gcpsm"
 _ACCESS: Final = "an access token of the daemon's own identity at Google"
 
 
-def names_credentials(auth: GcpAuth) -> bool:
+def names_credentials(auth: GoogleAuth[GkeWorkloadIdentity]) -> bool:
     """Whether the spec names a login; if not, application default credentials are used."""
     return any((auth.secret_ref, auth.workload_identity, auth.workload_identity_federation))
 

@@ -1,7 +1,7 @@
 """The spec of a Google Cloud Secret Manager store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -26,22 +26,33 @@ class GcpSecretRef(Model):
     Example: {name: google-login, key: key.json}"""
 
 
-class GcpWorkloadIdentity(Model):
+class GkeWorkloadIdentity(Model):
+    """GKE's workload identity; the cluster must be named.
+
+    Example: {serviceAccountRef: {name: app}, clusterLocation: europe-west3, clusterName: production}
+    """
+
+    service_account_ref: ServiceAccountSelector
+    """The ServiceAccount; with the annotation `iam.gke.io/gcp-service-account` it acts as that account.
+    Example: {name: app}"""
+    cluster_location: str
+    """Location of the cluster. Example: europe-west3"""
+    cluster_name: str
+    """Name of the cluster. Example: production"""
+    cluster_project_id: str = msgspec.field(default="", name="clusterProjectID")
+    """Project of the cluster, if it differs from `projectID`. Example: acme-clusters"""
+
+
+class GcpWorkloadIdentity(GkeWorkloadIdentity):
     """GKE's workload identity; what is not said of the cluster, Google's metadata server says.
 
     Example: {serviceAccountRef: {name: app}}
     """
 
-    service_account_ref: ServiceAccountSelector
-    """The ServiceAccount; with the annotation `iam.gke.io/gcp-service-account` the store acts as that
-    account.
-    Example: {name: app}"""
-    cluster_location: str | None = None
+    cluster_location: str = ""
     """Location of the cluster. Example: europe-west3"""
-    cluster_name: str | None = None
+    cluster_name: str = ""
     """Name of the cluster. Example: production"""
-    cluster_project_id: str | None = msgspec.field(default=None, name="clusterProjectID")
-    """Project of the cluster, which may differ from that of the secrets. Example: acme-clusters"""
 
 
 class ConfigMapKeySelector(Model):
@@ -119,18 +130,25 @@ class GcpWorkloadIdentityFederation(Model):
     Example: reader@acme.iam.gserviceaccount.com"""
 
 
-class GcpAuth(Model):
+W_co = TypeVar("W_co", bound=GkeWorkloadIdentity, covariant=True)
+
+
+class GoogleAuth(Model, Generic[W_co]):
+    """The ways to log in to Google; a spec may demand more of a workload identity than another."""
+
+    secret_ref: GcpSecretRef | None = None
+    """The key file of a service account; needs `projectID`."""
+    workload_identity: W_co | None = None
+    """A ServiceAccount of a GKE cluster."""
+    workload_identity_federation: GcpWorkloadIdentityFederation | None = None
+    """An identity of another provider that a workload identity pool accepts."""
+
+
+class GcpAuth(GoogleAuth[GcpWorkloadIdentity]):
     """How the store authenticates: the first of these; without any, by application default credentials.
 
     Example: {secretRef: {secretAccessKeySecretRef: {name: google-login, key: key.json}}}
     """
-
-    secret_ref: GcpSecretRef | None = None
-    """The key file of a service account; needs `projectID`."""
-    workload_identity: GcpWorkloadIdentity | None = None
-    """A ServiceAccount of a GKE cluster."""
-    workload_identity_federation: GcpWorkloadIdentityFederation | None = None
-    """An identity of another provider that a workload identity pool accepts."""
 
 
 class GcpSmSpec(Model):

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
-from syncret.providers.gcpsm.gcr import GCR, GcrAccessTokenSpec, GcrAuth, GcrWorkloadIdentity
-from syncret.providers.gcpsm.spec import GcpSecretRef
+from syncret.providers.gcpsm.gcr import GCR, GcrAccessTokenSpec, GcrAuth
+from syncret.providers.gcpsm.spec import GcpSecretRef, GkeWorkloadIdentity
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.google.identity import HOUR
 from tests.support.servers.google.logins import Issuer
@@ -44,7 +44,7 @@ async def test_a_login_for_the_registry(cloud: Google, given: Given, clock: Cloc
 async def test_a_workload_logs_in_to_the_registry(cloud: Google, clock: Clock, cluster: Issuer) -> None:
     email = cloud.identity.account("target")
     cloud.identity.impersonators[email] = {WORKLOAD}
-    workload_identity = GcrWorkloadIdentity(
+    workload_identity = GkeWorkloadIdentity(
         service_account_ref=APP, cluster_location="europe-west3", cluster_name="c1"
     )
     spec = GcrAccessTokenSpec(auth=GcrAuth(workload_identity=workload_identity), project_id="acme")
