@@ -101,16 +101,23 @@ def at_least_one(*names: str, message: str) -> Rule:
     return Rule(message, cel, partial(_counts, names, {*range(1, len(names) + 1)}))
 
 
-def either(first: str, second: str, *, message: str) -> Rule:
-    """`exactly_one` of two fields, in the CEL of CRDs that compare the two."""
-    return Rule(message, f"has(self.{first}) != has(self.{second})", partial(_counts, (first, second), {1}))
+def either(first: str, second: str) -> Rule:
+    """`exactly_one` of two fields, in the words of CRDs that compare the two."""
+    return Rule(
+        f"exactly one of {first} or {second} must be set",
+        f"has(self.{first}) != has(self.{second})",
+        partial(_counts, (first, second), {1}),
+    )
 
 
-def either_alone(first: str, second: str, *, message: str) -> Rule:
-    """`exactly_one` of two fields, in the CEL of CRDs that write out both cases."""
+def either_alone(first: str, second: str, *, message: str = "") -> Rule:
+    """`exactly_one` of two fields, in the words of CRDs that write out both cases."""
     one, other = f"has(self.{first})", f"has(self.{second})"
-    cel = f"({one} && !{other}) || (!{one} && {other})"
-    return Rule(message, cel, partial(_counts, (first, second), {1}))
+    return Rule(
+        message or f"Exactly one of '{first}' or '{second}' must be specified",
+        f"({one} && !{other}) || (!{one} && {other})",
+        partial(_counts, (first, second), {1}),
+    )
 
 
 DNS_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"

@@ -5,14 +5,7 @@ from typing import ClassVar, Literal
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import (
-    Int64,
-    Model,
-    Rule,
-    SecretKeySelector,
-    ServiceAccountSelector,
-    either_alone,
-)
+from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector, either_alone
 from syncret.providers.kit.spec_rules import filled, strict
 
 
@@ -49,13 +42,7 @@ class DopplerAuth(Model):
     Example: {secretRef: {dopplerToken: {name: doppler-login}}}
     """
 
-    RULES: ClassVar[tuple[Rule, ...]] = (
-        either_alone(
-            "secretRef",
-            "oidcConfig",
-            message="Exactly one of 'secretRef' or 'oidcConfig' must be specified",
-        ),
-    )
+    RULES: ClassVar[tuple[Rule, ...]] = (either_alone("secretRef", "oidcConfig"),)
 
     secret_ref: DopplerSecretRef | None = None
     """A token that is kept in a Secret."""

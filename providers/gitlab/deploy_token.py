@@ -82,9 +82,7 @@ class GitlabDeployTokenSpec(Model):
     """When the token ends; absent: it is valid until a newer one replaces it.
     Example: '2027-01-01T00:00:00Z'"""
 
-    RULES: ClassVar[tuple[Rule, ...]] = (
-        either("projectID", "groupID", message="exactly one of projectID or groupID must be set"),
-    )
+    RULES: ClassVar[tuple[Rule, ...]] = (either("projectID", "groupID"),)
 
 
 class _Issued(msgspec.Struct):

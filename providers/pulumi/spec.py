@@ -7,14 +7,7 @@ from msgspec import Meta
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import (
-    Int64,
-    Model,
-    Rule,
-    SecretKeySelector,
-    ServiceAccountSelector,
-    either_alone,
-)
+from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector, either_alone
 from syncret.providers.kit import spec_rules
 
 
@@ -54,13 +47,7 @@ class PulumiAuth(Model):
     oidc_config: PulumiOIDC | None = None
     """A token that Pulumi gives for that of a ServiceAccount."""
 
-    RULES: ClassVar[tuple[Rule, ...]] = (
-        either_alone(
-            "accessToken",
-            "oidcConfig",
-            message="Exactly one of 'accessToken' or 'oidcConfig' must be specified",
-        ),
-    )
+    RULES: ClassVar[tuple[Rule, ...]] = (either_alone("accessToken", "oidcConfig"),)
 
 
 class PulumiSpec(Model):

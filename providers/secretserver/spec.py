@@ -24,9 +24,7 @@ class SecretServerRef(Model):
     secret_ref: SecretKeySelector | None = None
     """The Secret that holds it. Example: {name: secretserver-login, key: password}"""
 
-    RULES: ClassVar[tuple[Rule, ...]] = (
-        either("value", "secretRef", message="exactly one of value or secretRef must be set"),
-    )
+    RULES: ClassVar[tuple[Rule, ...]] = (either("value", "secretRef"),)
 
 
 def _has_login(spec: Document) -> bool:
