@@ -95,10 +95,13 @@ def at_most_one(*names: str, message: str = "") -> Rule:
     )
 
 
-def at_least_one(*names: str, message: str) -> Rule:
+def at_least_one(*names: str, message: str = "") -> Rule:
     """One of the named fields is set, or several are."""
-    cel = " || ".join(f"has(self.{name})" for name in names)
-    return Rule(message, cel, partial(_counts, names, {*range(1, len(names) + 1)}))
+    return Rule(
+        message or f"either {' or '.join(names)} must be set",
+        " || ".join(f"has(self.{name})" for name in names),
+        partial(_counts, names, {*range(1, len(names) + 1)}),
+    )
 
 
 def either(first: str, second: str) -> Rule:

@@ -25,13 +25,7 @@ class NebiusAuth(Model):
     token_secret_ref: SecretKeySelector | None = None
     """An IAM token, which is not renewed. Example: {name: nebius-login, key: token}"""
 
-    RULES: ClassVar[tuple[Rule, ...]] = (
-        at_least_one(
-            "serviceAccountCredsSecretRef",
-            "tokenSecretRef",
-            message="either serviceAccountCredsSecretRef or tokenSecretRef must be set",
-        ),
-    )
+    RULES: ClassVar[tuple[Rule, ...]] = (at_least_one("serviceAccountCredsSecretRef", "tokenSecretRef"),)
 
 
 class NebiusCAProvider(Model):
