@@ -8,23 +8,19 @@ import msgspec
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Model, SecretKeySelector
+from syncret.config.fields import Model
 from syncret.providers.kit import spec_rules
+from syncret.providers.kit.spec_parts import AccessKey
 
 _REGION: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
-class AlibabaSecretRef(Model):
+class AlibabaSecretRef(AccessKey):
     """An access key of a RAM user.
 
     Example: {accessKeyIDSecretRef: {name: alibaba-login, key: id}, accessKeySecretSecretRef: {name:
     alibaba-login, key: secret}}
     """
-
-    access_key_id_secret_ref: SecretKeySelector = msgspec.field(name="accessKeyIDSecretRef")
-    """ID of the access key. Example: {name: alibaba-login, key: id}"""
-    access_key_secret_secret_ref: SecretKeySelector
-    """The secret of the access key. Example: {name: alibaba-login, key: secret}"""
 
 
 class AlibabaRrsa(Model):

@@ -8,6 +8,7 @@ import msgspec
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, SecretKeySelector
+from syncret.providers.kit.spec_parts import FromSecret
 from syncret.providers.kit.spec_rules import filled, strict
 
 
@@ -25,16 +26,6 @@ class Username(Model):
     """The Secret that holds the name. Example: {name: barbican-login, key: username}"""
 
 
-class Password(Model):
-    """The user's password, from a Secret.
-
-    Example: {secretRef: {name: barbican-login, key: password}}
-    """
-
-    secret_ref: SecretKeySelector
-    """The password. Example: {name: barbican-login, key: password}"""
-
-
 class BarbicanAuth(Model):
     """The OpenStack user that reads.
 
@@ -43,8 +34,8 @@ class BarbicanAuth(Model):
 
     username: Username
     """The name of the user, or the Secret that holds it."""
-    password: Password
-    """The password of the user, or the Secret that holds it."""
+    password: FromSecret
+    """The password of the user. Example: {secretRef: {name: barbican-login, key: password}}"""
 
 
 class BarbicanSpec(Model):

@@ -8,7 +8,8 @@ import msgspec
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Model, SecretKeySelector
+from syncret.config.fields import Model
+from syncret.providers.kit.spec_parts import AccessKey
 from syncret.providers.kit.spec_rules import filled, referents
 
 _UUID: Final = re.compile(
@@ -22,19 +23,6 @@ def is_uuid(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
-class CloudRuSecretRef(Model):
-    """The two halves of an access key, from Secrets.
-
-    Example: {accessKeyIDSecretRef: {name: cloudru-login, key: id}, accessKeySecretSecretRef: {name:
-    cloudru-login, key: secret}}
-    """
-
-    access_key_id_secret_ref: SecretKeySelector = msgspec.field(name="accessKeyIDSecretRef")
-    """ID of the access key. Example: {name: cloudru-login, key: id}"""
-    access_key_secret_secret_ref: SecretKeySelector
-    """The secret of the access key. Example: {name: cloudru-login, key: secret}"""
-
-
 class CloudRuAuth(Model):
     """How the store authenticates.
 
@@ -42,7 +30,7 @@ class CloudRuAuth(Model):
     {name: cloudru-login, key: secret}}}
     """
 
-    secret_ref: CloudRuSecretRef | None = None
+    secret_ref: AccessKey | None = None
     """An access key that is kept in a Secret; required."""
 
 

@@ -4,18 +4,9 @@ from collections.abc import Iterator
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Model, SecretKeySelector
+from syncret.config.fields import Model
+from syncret.providers.kit.spec_parts import OptionalFromSecret
 from syncret.providers.kit.spec_rules import complete, filled, referent
-
-
-class FortanixApiKey(Model):
-    """The API key of an app, from a Secret.
-
-    Example: {secretRef: {name: fortanix-login, key: apiKey}}
-    """
-
-    secret_ref: SecretKeySelector | None = None
-    """The key as Fortanix shows it. Example: {name: fortanix-login, key: apiKey}"""
 
 
 class FortanixSpec(Model):
@@ -26,8 +17,9 @@ class FortanixSpec(Model):
 
     api_url: str | None = None
     """Address of the API; absent: https://sdkms.fortanix.com. Example: https://eu.smartkey.io"""
-    api_key: FortanixApiKey | None = None
-    """How the store authenticates to Fortanix; required."""
+    api_key: OptionalFromSecret | None = None
+    """The API key of an app, as Fortanix shows it; required.
+    Example: {secretRef: {name: fortanix-login, key: apiKey}}"""
 
 
 def check(spec: FortanixSpec, scope: Scope) -> Iterator[Problem]:

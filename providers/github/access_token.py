@@ -5,28 +5,19 @@ from typing import Any, Final
 import msgspec
 
 from syncret.config.catalog import SpecType
-from syncret.config.fields import Model, SecretKeySelector
+from syncret.config.fields import Model
 from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.kit.spec_parts import FromSecret
 
 _API: Final = "https://api.github.com"
-
-
-class GithubPrivateKey(Model):
-    """The Secret key with the App's private key (PEM).
-
-    Example: {secretRef: {name: github-app, key: private-key.pem}}
-    """
-
-    secret_ref: SecretKeySelector
-    """The App's RSA key in PEM, exactly as GitHub supplied it.
-    Example: {name: github-app, key: private-key.pem}"""
 
 
 class GithubAppAuth(Model):
     """How the generator authenticates: as the App."""
 
-    private_key: GithubPrivateKey
-    """The App's private key, which signs the request."""
+    private_key: FromSecret
+    """The App's RSA key in PEM, exactly as GitHub supplied it, which signs the request.
+    Example: {secretRef: {name: github-app, key: private-key.pem}}"""
 
 
 class GithubAccessTokenSpec(Model):

@@ -8,11 +8,12 @@ import msgspec
 from msgspec import Meta
 
 from syncret.config.catalog import SpecType
-from syncret.config.fields import Model, Rule, SecretKeySelector, Timestamp, either
+from syncret.config.fields import Model, Rule, Timestamp, either
 from syncret.config.meta import Document
 from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.gitlab.spec import HOME
 from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.spec_parts import FromSecret
 from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # imports TLS
@@ -37,24 +38,15 @@ Scope: TypeAlias = Literal[
 ]
 
 
-class GitlabTokenRef(Model):
-    """A Secret key with an access token that has the scope `api` and the role Maintainer.
-
-    Example: {secretRef: {name: gitlab-login, key: token}}
-    """
-
-    secret_ref: SecretKeySelector
-    """The Secret key, in the generator's namespace. Example: {name: gitlab-login, key: token}"""
-
-
 class GitlabDeployTokenAuth(Model):
     """How the generator authenticates.
 
     Example: {token: {secretRef: {name: gitlab-login, key: token}}}
     """
 
-    token: GitlabTokenRef
-    """An access token of a user, a project or a group."""
+    token: FromSecret
+    """An access token of a user, a project or a group, with the scope `api` and the role Maintainer.
+    Example: {secretRef: {name: gitlab-login, key: token}}"""
 
 
 class GitlabDeployTokenSpec(Model):

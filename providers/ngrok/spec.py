@@ -5,19 +5,10 @@ from typing import ClassVar
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Model, SecretKeySelector
+from syncret.config.fields import Model
 from syncret.providers.kit import spec_rules
+from syncret.providers.kit.spec_parts import OptionalFromSecret
 from syncret.providers.kit.spec_rules import address
-
-
-class NgrokSecretRef(Model):
-    """The Secret key with the API key.
-
-    Example: {secretRef: {name: ngrok-login, key: apiKey}}
-    """
-
-    secret_ref: SecretKeySelector | None = None
-    """The API key. Example: {name: ngrok-login, key: apiKey}"""
 
 
 class NgrokAuth(Model):
@@ -26,8 +17,8 @@ class NgrokAuth(Model):
     Example: {apiKey: {secretRef: {name: ngrok-login, key: apiKey}}}
     """
 
-    api_key: NgrokSecretRef | None = None
-    """A key that is kept in a Secret."""
+    api_key: OptionalFromSecret | None = None
+    """A key that is kept in a Secret. Example: {secretRef: {name: ngrok-login, key: apiKey}}"""
 
     PROPERTIES: ClassVar[tuple[int, int | None]] = (1, 1)
 

@@ -7,18 +7,9 @@ from msgspec import Meta
 
 from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
-from syncret.config.fields import Int64, Model, Rule, SecretKeySelector, ServiceAccountSelector, either_alone
+from syncret.config.fields import Int64, Model, Rule, ServiceAccountSelector, either_alone
 from syncret.providers.kit import spec_rules
-
-
-class PulumiSecretRef(Model):
-    """The Secret key with an access token.
-
-    Example: {secretRef: {name: pulumi-login, key: token}}
-    """
-
-    secret_ref: SecretKeySelector | None = None
-    """A token of a user, a team or the organization. Example: {name: pulumi-login, key: token}"""
+from syncret.providers.kit.spec_parts import OptionalFromSecret
 
 
 class PulumiOIDC(Model):
@@ -42,8 +33,9 @@ class PulumiAuth(Model):
     Example: {accessToken: {secretRef: {name: pulumi-login, key: token}}}
     """
 
-    access_token: PulumiSecretRef | None = None
-    """A token that is kept in a Secret."""
+    access_token: OptionalFromSecret | None = None
+    """A token of a user, a team or the organization.
+    Example: {secretRef: {name: pulumi-login, key: token}}"""
     oidc_config: PulumiOIDC | None = None
     """A token that Pulumi gives for that of a ServiceAccount."""
 
@@ -67,8 +59,8 @@ class PulumiSpec(Model):
     """Address of the API. Example: https://pulumi.example.com/api/esc"""
     auth: PulumiAuth | None = None
     """How the store authenticates to Pulumi."""
-    access_token: PulumiSecretRef | None = None
-    """Deprecated in favour of `auth.accessToken`."""
+    access_token: OptionalFromSecret | None = None
+    """Deprecated in favour of `auth.accessToken`. Example: {secretRef: {name: pulumi-login, key: token}}"""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         either_alone(
@@ -95,7 +87,7 @@ def check(spec: PulumiSpec, scope: Scope) -> Iterator[Problem]:
         yield from _check_oidc(spec.auth.oidc_config, scope)
 
 
-def _check_token(token: PulumiSecretRef, scope: Scope, path: str) -> Iterator[Problem]:
+def _check_token(token: OptionalFromSecret, scope: Scope, path: str) -> Iterator[Problem]:
     selector = token.secret_ref
     if selector is None:
         yield Problem(
