@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncret.config.catalog import SpecText, SpecType
-from syncret.config.fields import Base64, CAProvider, Duration, Model, Name, SecretKey
+from syncret.config.fields import Model, Name, SecretKey
 from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.webhook import results
-from syncret.providers.webhook.spec import WebhookAuth, WebhookResult, request_texts
+from syncret.providers.webhook.spec import WebhookRequest, WebhookResult, request_texts
 
 
 class GeneratorSecretKey(Model):
@@ -22,51 +22,15 @@ class GeneratorSecretKey(Model):
     """Accepted as by the operator: all keys of the Secret are available. Example: token"""
 
 
-class GeneratorSecret(Model):
-    """A Secret whose keys the templates may use as `.<name>.<key>`.
-
-    It must have the label `external-secrets.io/type: webhook`, so that no other Secret can be sent elsewhere.
-
-    Example: {name: login, secretRef: {name: api-login}}
-    """
-
-    name: str
-    """Name by which templates call the Secret. Example: login"""
-    secret_ref: GeneratorSecretKey
-    """The Secret, which needs the label `external-secrets.io/type: webhook`."""
-
-
-class WebhookGeneratorSpec(Model):
+class WebhookGeneratorSpec(WebhookRequest[GeneratorSecretKey]):
     """One request, described by templates as in a webhook store.
 
     Example: {url: 'https://secrets.example.com/login', method: POST, result: {jsonPath: $.data}}
     """
 
-    url: str
-    """Address, as a template. Example: https://secrets.example.com/login"""
-    result: WebhookResult
+    result: WebhookResult | None  # required, as it has no default
     """Where the values are: the path must lead to a JSON object, whose members become keys.
     Example: {jsonPath: $.data}"""
-    method: str = ""
-    """Method of the request; absent: GET. Example: POST"""
-    headers: dict[str, str] = {}
-    """Headers, whose values are templates; headers of the connection itself are refused.
-    Example: {X-Api-Key: '{{ .login.key }}'}"""
-    body: str = ""
-    """Body, as a template in which nothing is escaped: write `toJson` inside JSON.
-    Example: '{"user": "app"}'"""
-    auth: WebhookAuth | None = None
-    """A login by NTLM."""
-    timeout: Duration | None = None
-    """Longest time for one request; absent: as the setting `callTimeout` says. Example: 10s"""
-    secrets: tuple[GeneratorSecret, ...] = ()
-    """Secrets that the templates may use, and so send to the server."""
-    ca_bundle: Base64 = ""
-    """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
-    own authorities.
-    Example: LS0tLS1CRUdJTi4uLi0tLS0t"""
-    ca_provider: CAProvider | None = None
-    """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
 
 
 def _texts(spec: WebhookGeneratorSpec) -> Iterator[SpecText]:

@@ -4,11 +4,10 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 from urllib.parse import quote_plus, unquote, urlsplit
 
 from syncret.config.durations import parse_duration
-from syncret.config.fields import Base64, CAProvider, Duration
 from syncret.config.spelling import keys_hint
 from syncret.providers.contract import OpenContext, Readiness, WholeSecret
 from syncret.providers.errors import Malformed, SyncError, Unavailable
@@ -17,7 +16,7 @@ from syncret.providers.kit.http import CONNECTIONS, Answer, Body, Http, Timeouts
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.ntlm import Login, NtlmHttp
 from syncret.providers.kit.references import ca_bundle
-from syncret.providers.webhook.spec import RequestTemplates, WebhookAuth, WebhookNTLM
+from syncret.providers.webhook.spec import Selector, WebhookNTLM, WebhookRequest
 from syncret.providers.work import Work
 
 NOT_MODIFIED: Final = 304
@@ -32,38 +31,6 @@ _PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 Data = Mapping[str, Mapping[str, str]]
 
 
-class Selector(Protocol):
-    """A reference to a Secret; a generator's is always in its own namespace."""
-
-    @property
-    def name(self) -> str: ...
-
-
-class NamedSecret(Protocol):
-    """A Secret and its name in templates."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def secret_ref(self) -> Selector: ...
-
-
-class RequestSpec(RequestTemplates, Protocol):
-    """The fields that the specs of store and generator share."""
-
-    @property
-    def auth(self) -> WebhookAuth | None: ...
-    @property
-    def timeout(self) -> Duration | None: ...
-    @property
-    def secrets(self) -> Sequence[NamedSecret]: ...
-    @property
-    def ca_bundle(self) -> Base64: ...
-    @property
-    def ca_provider(self) -> CAProvider | None: ...
-
-
 class _Request(NamedTuple):
     url: str
     headers: Mapping[str, str]
@@ -76,7 +43,9 @@ class _Request(NamedTuple):
 class Api:
     """Sends the requests of a spec. Its templates may use `secrets` and the data of each call."""
 
-    def __init__(self, spec: RequestSpec, context: OpenContext, http: Http | NtlmHttp, secrets: Data) -> None:
+    def __init__(
+        self, spec: WebhookRequest[Selector], context: OpenContext, http: Http | NtlmHttp, secrets: Data
+    ) -> None:
         self._spec = spec
         self._render = context.render
         self.compute = context.compute
@@ -182,7 +151,7 @@ class Api:
 
 
 @asynccontextmanager
-async def open_api(spec: RequestSpec, context: OpenContext) -> AsyncGenerator[Api, None]:
+async def open_api(spec: WebhookRequest[Selector], context: OpenContext) -> AsyncGenerator[Api, None]:
     """Open an API with its credentials. Raises SyncError if one of them is missing."""
     secrets: dict[str, dict[str, str]] = {}
     for each in spec.secrets:

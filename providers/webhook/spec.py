@@ -1,8 +1,8 @@
 """The spec of a webhook store; body, headers and most other texts are Go templates."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import ClassVar, Final, Protocol
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, Final, Generic, Protocol, TypeVar
 
 from syncret.config.catalog import SpecText
 from syncret.config.fields import Base64, CAProvider, Duration, Model, SecretKeySelector
@@ -51,7 +51,17 @@ class WebhookResult(Model):
     """A template of a JSONPath to the value; absent: the whole body. Example: $.data.password"""
 
 
-class WebhookSecret(Model):
+class Selector(Protocol):
+    """A reference to a Secret; a generator's is always in its own namespace."""
+
+    @property
+    def name(self) -> str: ...
+
+
+S_co = TypeVar("S_co", bound=Selector, covariant=True)
+
+
+class WebhookSecret(Model, Generic[S_co]):
     """A Secret whose keys the templates may use as `.<name>.<key>`.
 
     It must have the label `external-secrets.io/type: webhook`, so that no other Secret can be sent elsewhere.
@@ -61,36 +71,31 @@ class WebhookSecret(Model):
 
     name: str
     """Name by which templates call the Secret. Example: login"""
-    secret_ref: SecretKeySelector
+    secret_ref: S_co
     """The Secret, all of whose keys are available; it needs the label `external-secrets.io/type: webhook`.
     Example: {name: api-login}"""
 
 
-class WebhookSpec(Model):
-    """A store behind any HTTP API.
-
-    Example: {url: 'https://secrets.example.com/{{ .remoteRef.key }}', result: {jsonPath: $.value}}
-    """
+class WebhookRequest(Model, Generic[S_co]):
+    """One request, described by templates: what the specs of store and generator share."""
 
     url: str
-    """Address, as a template; what is inserted from the reference is escaped.
-    Example: https://secrets.example.com/{{ .remoteRef.key }}"""
+    """Address, as a template. Example: https://secrets.example.com/login"""
+    result: WebhookResult | None
+    """Where the value is in the response."""
     method: str = ""
-    """Method of the request; absent: GET for reading, POST for pushing. Example: POST"""
+    """Method of the request; absent: GET. Example: POST"""
     headers: dict[str, str] = {}
     """Headers, whose values are templates; headers of the connection itself are refused.
     Example: {X-Api-Key: '{{ .login.key }}'}"""
     body: str = ""
-    """Body, as a template in which nothing is escaped: write `toJson` inside JSON. Absent: the value, in a
-    push.
-    Example: '{"key": {{ .remoteRef.key | toJson }}}'"""
+    """Body, as a template in which nothing is escaped: write `toJson` inside JSON.
+    Example: '{"user": "app"}'"""
     auth: WebhookAuth | None = None
     """A login by NTLM."""
     timeout: Duration | None = None
     """Longest time for one request; absent: as the setting `callTimeout` says. Example: 10s"""
-    result: WebhookResult | None = None
-    """Where the value is in the response."""
-    secrets: tuple[WebhookSecret, ...] = ()
+    secrets: tuple[WebhookSecret[S_co], ...] = ()
     """Secrets that the templates may use, and so send to the server."""
     ca_bundle: Base64 = ""
     """Certificates that signed the server's, as base64 of PEM; absent, with no `caProvider`: the machine's
@@ -100,17 +105,23 @@ class WebhookSpec(Model):
     """A Secret or ConfigMap with these certificates, instead of `caBundle`."""
 
 
-class RequestTemplates(Protocol):
-    """The templates that the specs of store and generator share."""
+class WebhookSpec(WebhookRequest[SecretKeySelector]):
+    """A store behind any HTTP API.
 
-    @property
-    def url(self) -> str: ...
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-    @property
-    def body(self) -> str: ...
-    @property
-    def result(self) -> WebhookResult | None: ...
+    Example: {url: 'https://secrets.example.com/{{ .remoteRef.key }}', result: {jsonPath: $.value}}
+    """
+
+    url: str
+    """Address, as a template; what is inserted from the reference is escaped.
+    Example: https://secrets.example.com/{{ .remoteRef.key }}"""
+    result: WebhookResult | None = None
+    """Where the value is in the response."""
+    method: str = ""
+    """Method of the request; absent: GET for reading, POST for pushing. Example: POST"""
+    body: str = ""
+    """Body, as a template in which nothing is escaped: write `toJson` inside JSON. Absent: the value, in a
+    push.
+    Example: '{"key": {{ .remoteRef.key | toJson }}}'"""
 
 
 def texts_of(spec: WebhookSpec) -> Iterator[SpecText]:
@@ -118,7 +129,7 @@ def texts_of(spec: WebhookSpec) -> Iterator[SpecText]:
     return request_texts(spec, frozenset({"remoteRef", *(each.name for each in spec.secrets)}))
 
 
-def request_texts(spec: RequestTemplates, names: frozenset[str]) -> Iterator[SpecText]:
+def request_texts(spec: WebhookRequest[Selector], names: frozenset[str]) -> Iterator[SpecText]:
     """The templates of a request, and the JSONPath of its result; `names` are what the templates may use."""
     yield SpecText("url", spec.url, "template", names)
     yield SpecText("body", spec.body, "template", names)

@@ -14,7 +14,6 @@ from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.webhook import open_webhook
 from syncret.providers.webhook.generator import (
-    GeneratorSecret,
     GeneratorSecretKey,
     WebhookGeneratorSpec,
     generate,
@@ -340,7 +339,7 @@ async def test_the_generator(server: Server, url: str) -> None:
         method="POST",
         body="{{ .auth.token }}",
         result=WebhookResult(json_path="$.data"),
-        secrets=(GeneratorSecret(name="auth", secret_ref=GeneratorSecretKey(name="login")),),
+        secrets=(WebhookSecret(name="auth", secret_ref=GeneratorSecretKey(name="login")),),
     )
     drawn = await generate(spec, context(LOGIN))
 
