@@ -35,6 +35,10 @@ class Machine:
             raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
+    def kill(self, unit: str) -> None:
+        """Kill the main process of a unit. systemd ends the others; asked to, it may find them gone."""
+        self.run("systemctl", "kill", "--kill-whom=main", "--signal=KILL", unit)
+
     def inside(self, *command: str) -> list[str]:
         """The command that runs one inside."""
         namespaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd")

@@ -106,7 +106,7 @@ def test_a_daemon_that_is_killed_costs_a_unit_only_time(host: Host) -> None:
     host.secret("db", password="first")
     host.delivery()
     host.until_told("Delivered")
-    host.machine.run("systemctl", "kill", "--signal=KILL", "syncret")
+    host.machine.kill("syncret")
     host.start("app")
     until(lambda: host.seen() == "first", "started by the next daemon's answer")
 
@@ -117,7 +117,7 @@ def test_a_daemon_that_is_killed_while_a_unit_waits_leaves_no_empty_credential(h
     host.until_told("SourceMissing")
     starting = host.in_background("app")
     until(lambda: host.machine.property("syncret", "NFileDescriptorStore") == "1", "kept")
-    host.machine.run("systemctl", "kill", "--signal=KILL", "syncret")
+    host.machine.kill("syncret")
     host.secret("db", password="after the kill")
     starting.join()
     until(lambda: host.seen() == "after the kill", "started by the next daemon's answer")

@@ -161,7 +161,7 @@ def test_after_a_kill_the_next_start_ends_what_was_begun(host: Host) -> None:
     for number in range(5):
         host.put(*host.pair(f"killed-{number}"))
         time.sleep(0.05 * number)  # another moment each time
-        host.machine.run("systemctl", "kill", "--signal=KILL", "syncret")
+        host.machine.kill("syncret")
         until(lambda number=number: host.served() == f"killed-{number}", f"pair {number} is served")  # type: ignore[misc]
 
 
