@@ -283,7 +283,7 @@ async def test_a_value_that_is_empty(manager: Store, tmp_path: Path) -> None:
         pytest.skip(manager.lacks[Ability.READ])
     result, said = await used(manager, tmp_path, await seeded(manager, ""))
 
-    assert is_ready(manager, result) or re.search(r"empty|property 'password' not found", said)
+    assert is_ready(manager, result) or re.search(r"empty|no field 'password'", said)
 
 
 async def test_a_text_where_an_object_is_wanted(manager: Store, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ async def test_fields_of_a_kind() -> None:
         id_ = server.add("mail", "shop\\prod", "ApiKey", apiId="7", apiKey="k")
         key = await read(client, RemoteRef("shop/prod/mail", "api-key"))
         every = await fields(client, RemoteRef(id_))
-        with pytest.raises(Malformed, match="property 'password' not found"):
+        with pytest.raises(Malformed, match="no field 'password'"):
             await read(client, RemoteRef("mail"))
 
     assert key == b"k"
