@@ -21,9 +21,11 @@ _WATCHED: Final = pytest.StashKey[float]()
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_STDERR] = os.dup(2)  # before it is captured
     gc.disable()
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        # By nohup. Programs that tests start would ignore it, too; a handler is not handed on to them.
-        signal.signal(signal.SIGHUP, lambda _number, _frame: None)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            # By nohup, or as a script's background job. Programs that tests start would ignore it, too; a
+            # handler is not handed on to them.
+            signal.signal(number, lambda _number, _frame: None)
     # Hypothesis would fail a test for the time that it takes, which on a busy machine says nothing.
     settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("tests")
