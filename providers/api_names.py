@@ -33,7 +33,7 @@ def _same_for_all(_kind: CallKind, _key: str) -> str | None:
 class ApiNames(Struct, frozen=True):
     """The names of one manager: its own, and those of its calls. What has none is named as we do.
 
-    Without a name of its own, a special case has that of its operation.
+    Without a name of its own, a special case has that of its operation; `exists` has that of `read`.
     """
 
     provider: str = ""

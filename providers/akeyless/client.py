@@ -68,8 +68,6 @@ class Held(msgspec.Struct, frozen=True):
 class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
     """Reads, finds, pushes, deletes and probes."""
 
-    converts_keys = False
-
     def __init__(
         self, api: Api, login: ExpiringLogin[SecretBytes], compute: Compute, *, ignores_cache: bool
     ) -> None:

@@ -104,8 +104,6 @@ class _List(msgspec.Struct):
 class AlibabaClient(ComputingClient, VersionedTexts):
     """Reads, finds, pushes, deletes and probes."""
 
-    converts_keys = False
-
     async def _call(self, action: Action, *, name: str = "", **params: str) -> Answer:
         """The parameters are sorted and quoted as they are signed."""
         given = sorted({**params, **({"SecretName": name} if name else {})}.items())

@@ -70,7 +70,6 @@ _API: Final = {
         find="ListSecrets",
         push="PutSecretValue",
         delete="DeleteSecret",
-        exists="GetSecretValue",
     ),
     "ParameterStore": ApiNames(
         "AWS/ParameterStore",
@@ -81,7 +80,6 @@ _API: Final = {
         find_tags="DescribeParameter",
         push="PutParameter",
         delete="DeleteParameter",
-        exists="GetParameter",
     ),
     "CertificateManager": ApiNames(
         "AWS/CertificateManager",

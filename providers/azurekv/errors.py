@@ -4,9 +4,8 @@ import re
 from http import HTTPStatus
 from typing import Final
 
-import msgspec
-
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
+from syncret.providers.kit.azure.errors import inner_code_of, is_absent
 from syncret.providers.kit.http import Answer, Unauthenticated
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -20,35 +19,8 @@ _DENIED: Final = {
 }
 
 
-class _Inner(msgspec.Struct):
-    code: str = ""
-
-
-class _Error(msgspec.Struct):
-    code: str = ""
-    innererror: _Inner | None = None
-
-
-class _Failure(msgspec.Struct):
-    error: _Error
-
-
-def _error_in(answer: Answer) -> _Error:
-    failure = answer.decode_if(_Failure)
-    return failure.error if failure is not None else _Error()
-
-
-def _inner_code(answer: Answer) -> str:
-    inner = _error_in(answer).innererror
-    return inner.code if inner else ""
-
-
-def _is_absent(answer: Answer) -> bool:
-    return _error_in(answer).code.endswith("NotFound")
-
-
 def _denied(answer: Answer, endpoint: Endpoint) -> SyncError:
-    inner = _inner_code(answer)
+    inner = inner_code_of(answer)
     if inner.endswith("Disabled"):
         return Denied(f"{answer.doing}: it is disabled", hint="enable it, or name another version")
     return Denied(f"{answer.doing}: permission denied", hint=_DENIED.get(inner, endpoint.grant))
@@ -70,7 +42,7 @@ def _unauthenticated(answer: Answer, _endpoint: Endpoint) -> SyncError:
 
 
 def _conflict(answer: Answer, _endpoint: Endpoint) -> SyncError:
-    if _inner_code(answer) == "ObjectIsDeletedButRecoverable":
+    if inner_code_of(answer) == "ObjectIsDeletedButRecoverable":
         return Malformed(
             f"{answer.doing}: it was deleted, and can still be recovered",
             hint="recover it or purge it, or push to another remoteKey",
@@ -81,7 +53,7 @@ def _conflict(answer: Answer, _endpoint: Endpoint) -> SyncError:
 REFUSALS: Final = Refusals(
     vendor="Key Vault",
     check="check vaultUrl",
-    is_absent=_is_absent,
+    is_absent=is_absent,
     errors={
         HTTPStatus.BAD_REQUEST: _invalid,
         HTTPStatus.UNAUTHORIZED: _unauthenticated,

@@ -3,29 +3,11 @@
 from http import HTTPStatus
 from typing import Final
 
-import msgspec
-
 from syncret.providers.errors import Denied, SyncError, Unavailable
+from syncret.providers.kit.azure.errors import code_of, is_absent
 from syncret.providers.kit.http import Answer, Unauthenticated
 from syncret.providers.kit.rest.api import Refusals
 from syncret.providers.kit.rest.endpoints import Endpoint
-
-
-class _Error(msgspec.Struct, frozen=True):
-    code: str = ""
-
-
-class _Failure(msgspec.Struct):
-    error: _Error = _Error()
-
-
-def _code(answer: Answer) -> str:
-    failure = answer.decode_if(_Failure)
-    return "" if failure is None else failure.error.code
-
-
-def _is_absent(answer: Answer) -> bool:
-    return _code(answer).endswith("NotFound")
 
 
 def _unauthenticated(answer: Answer, _endpoint: Endpoint) -> SyncError:
@@ -36,7 +18,7 @@ def _unauthenticated(answer: Answer, _endpoint: Endpoint) -> SyncError:
 
 
 def _conflict(answer: Answer, _endpoint: Endpoint) -> SyncError:
-    if _code(answer) == "ScopeLocked":
+    if code_of(answer) == "ScopeLocked":
         return Denied(
             f"{answer.doing}: a lock forbids it",
             hint="remove the lock ReadOnly from the resource: it keeps keys from being listed",
@@ -47,7 +29,7 @@ def _conflict(answer: Answer, _endpoint: Endpoint) -> SyncError:
 REFUSALS: Final = Refusals(
     vendor="Azure Resource Manager",
     check="check AZURE_RESOURCE_MANAGER_ENDPOINT",
-    is_absent=_is_absent,
+    is_absent=is_absent,
     errors={HTTPStatus.UNAUTHORIZED: _unauthenticated, HTTPStatus.CONFLICT: _conflict},
 )
 """Statuses with details of Azure; all others have their usual meaning."""

@@ -44,8 +44,6 @@ class _Secrets(msgspec.Struct):
 class BarbicanClient(ApiClient, SingleReads[SecretBytes]):
     """Reads, finds and probes. Keys are the IDs of secrets, or the addresses that end with them."""
 
-    converts_keys = False
-
     # -- read
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Secrets never change, and have no metadata to read."""

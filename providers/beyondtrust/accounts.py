@@ -8,14 +8,14 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
-from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.values import RemoteKey, SecretBytes
 
 _GRANT: Final = "give the user's group the role Requestor, with an access policy that approves automatically"
 
@@ -32,16 +32,12 @@ class _Account(msgspec.Struct, rename="pascal"):
     account_id: int
 
 
-class AccountsClient(ApiClient, TextValues, SingleReads[SecretBytes]):
+class AccountsClient(Unversioned, ApiClient, TextValues, SingleReads[SecretBytes]):
     """Reads and probes."""
 
     def __init__(self, api: Api, separator: str) -> None:
         super().__init__(api)
         self._separator = separator
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """The password of an account is read as it is now."""
-        return RemoteKey(ref.key)
 
     async def fetch_one(self, key: RemoteKey) -> SecretBytes:
         """The password, by a request that is always checked in again."""
@@ -79,7 +75,3 @@ class AccountsClient(ApiClient, TextValues, SingleReads[SecretBytes]):
                 hint="check the key, and that the account is enabled for API access",
             )
         return answer.decode(_Account)
-
-    async def probe(self) -> Readiness:
-        await self._api.check_login()
-        return "ready"

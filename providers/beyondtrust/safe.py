@@ -15,12 +15,13 @@ from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem
-from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.values import RemoteKey, SecretBytes
 
 _READ: Final = "give the user's group the feature Secrets Safe (read), and access to the folder"
 _WRITE: Final = "give the user's group the feature Secrets Safe (read and write), and access to the folder"
@@ -78,7 +79,7 @@ class Place:
     decrypt: bool
 
 
-class SafeClient(ComputingClient, TextValues, TextWrites[Secret], SingleReads[SecretBytes]):
+class SafeClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret], SingleReads[SecretBytes]):
     """Reads, pushes, deletes and probes."""
 
     def __init__(self, api: Api, place: Place, session: Session, compute: Compute) -> None:
@@ -88,10 +89,6 @@ class SafeClient(ComputingClient, TextValues, TextWrites[Secret], SingleReads[Se
         self._version = {"version": place.version} if place.version else {}
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no versions or metadata to read."""
-        return RemoteKey(ref.key)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         found = await self.entry(key.key)
         return None if found is None else SecretBytes(found.value)

@@ -16,6 +16,7 @@ from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches, has_tags
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -56,20 +57,14 @@ class _List(msgspec.Struct):
     error: str | None = None
 
 
-class WorkloadCredentialsClient(ApiClient, SingleReads[Found]):
-    """Reads, finds and probes."""
-
-    converts_keys = False
+class WorkloadCredentialsClient(Unversioned, ApiClient, SingleReads[Found]):
+    """Reads, finds and probes. As in the operator, the current version is read."""
 
     def __init__(self, api: Api, folder: str) -> None:
         super().__init__(api)
         self._folder = folder
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """As in the operator, the current version is read."""
-        return RemoteKey(ref.key)
-
     async def fetch_one(self, key: RemoteKey) -> Found | None:
         found = await self._read(self._folder, key.key)
         if found is not None and found.secret is None:

@@ -19,6 +19,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -73,10 +74,8 @@ class _Deletions(msgspec.Struct):
     data: list[_Deleted] = []
 
 
-class BitwardenClient(ComputingClient, TextValues, TextWrites[Secret]):
+class BitwardenClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret]):
     """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
-
-    converts_keys = False
 
     def __init__(self, spec: BitwardenSpec, api: Api, compute: Compute) -> None:
         super().__init__(api, compute)
@@ -84,10 +83,6 @@ class BitwardenClient(ComputingClient, TextValues, TextWrites[Secret]):
         self._project = spec.project_id
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no versions or metadata to read."""
-        return RemoteKey(ref.key)
-
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         """Two calls: the list says which there are, by ID and by name."""
         listed = await self._list()

@@ -11,6 +11,7 @@ from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -46,7 +47,9 @@ class Bag:
         self.items = items
 
 
-class ChefClient(ComputingClient, TextValues, SingleReads["SecretBytes | Bag"], TextWrites[SecretBytes]):
+class ChefClient(
+    Unversioned, ComputingClient, TextValues, SingleReads["SecretBytes | Bag"], TextWrites[SecretBytes]
+):
     """Reads, pushes, deletes and probes."""
 
     def __init__(self, user: str, api: Api, compute: Compute) -> None:
@@ -54,10 +57,6 @@ class ChefClient(ComputingClient, TextValues, SingleReads["SecretBytes | Bag"], 
         self._user = user
 
     # -- read: an item, or with a key without a slash a whole data bag
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Items have no versions or metadata to read."""
-        return RemoteKey(ref.key)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | Bag | None:
         if "/" in key.key:
             return await self._item(_place(key.key))

@@ -9,16 +9,17 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Paced, Readiness
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.batching import map_concurrently, read_each, reading
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.remote_keys import Versioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
-from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "permit the store's role to read and execute the variable, by a policy"
@@ -49,23 +50,17 @@ class _Resource(msgspec.Struct):
         return set(tags) <= {(each.name, each.value) for each in self.annotations}
 
 
-class ConjurClient(ApiClient, TextValues):
+class ConjurClient(Versioned, ApiClient, TextValues):
     """Reads, finds and probes.
 
     Conjur says "not found" also of a variable that the role may not see, so that no `deletionPolicy` applies.
     """
-
-    converts_keys = False
 
     def __init__(self, account: str, api: Api) -> None:
         super().__init__(api)
         self._account = account
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Variables have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         """Current values in one request; if it is refused for one of them, and older ones, each by itself."""
         found: dict[RemoteKey, SecretBytes | SyncError] = {}
@@ -132,9 +127,6 @@ class ConjurClient(ApiClient, TextValues):
         return pages(page, paced, doing="listing variables")
 
     # -- probe
-    async def probe(self) -> Readiness:
-        await self._api.check_login()
-        return "ready"
 
 
 def _divided(keys: Sequence[RemoteKey]) -> Iterator[list[RemoteKey]]:

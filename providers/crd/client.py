@@ -13,6 +13,7 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
@@ -78,7 +79,7 @@ class ObjectName(NamedTuple):
     name: str
 
 
-class CrdClient(SingleReads[bytes]):
+class CrdClient(Unversioned, SingleReads[bytes]):
     """Reads and finds objects; a value is the object as JSON, a property is a gjson path in it."""
 
     converts_keys = True
@@ -91,10 +92,6 @@ class CrdClient(SingleReads[bytes]):
         self._served = served
         self._whitelist = allowed
         self._scope = scope
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """The key of the object: properties do not matter."""
-        return RemoteKey(ref.key)
 
     def value(self, payload: bytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
         return SecretBytes(self._extract(payload, ref, work))

@@ -7,12 +7,12 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.http.answers import segments
+from syncret.providers.kit.remote_keys import Versioned
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
@@ -25,12 +25,8 @@ class _Secret(msgspec.Struct):
     data: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class DelineaClient(ApiClient, SingleReads[SecretBytes]):
+class DelineaClient(Versioned, ApiClient, SingleReads[SecretBytes]):
     """Reads and probes. A payload is the JSON object of a secret's data."""
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read; a version is refused."""
-        return RemoteKey(ref.key, ref.version)
 
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         if key.version:
@@ -55,7 +51,3 @@ class DelineaClient(ApiClient, SingleReads[SecretBytes]):
         """The members of the data; a property is no part of it."""
         whole = self.value(payload, RemoteRef(ref.key), work)
         return None if whole is None else extract.members(whole.raw, f"secret {ref.key}", work)
-
-    async def probe(self) -> Readiness:
-        await self._api.check_login()
-        return "ready"

@@ -17,6 +17,7 @@ from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -40,10 +41,8 @@ _LONGEST: Final = 6000
 """Characters of names in a URL; beyond that, the whole config is read."""
 
 
-class DopplerClient(ComputingClient, TextWrites[SecretBytes]):
+class DopplerClient(Unversioned, ComputingClient, TextWrites[SecretBytes]):
     """Reads, finds, pushes, deletes and probes. As in the operator, properties are ignored."""
-
-    converts_keys = False
 
     def __init__(self, spec: DopplerSpec, api: Api, compute: Compute) -> None:
         super().__init__(api, compute)
@@ -55,10 +54,6 @@ class DopplerClient(ComputingClient, TextWrites[SecretBytes]):
         self._config = {name: value for name, value in place.items() if value}
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have one version, and no metadata."""
-        return RemoteKey(ref.key)
-
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         """All in one request."""
         known = [key for key in keys if _NAME.fullmatch(key.key)]

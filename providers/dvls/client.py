@@ -18,11 +18,12 @@ from syncret.providers.kit.entries import Entries, FieldValues
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.pushes import PushItem, RemoteTarget
-from syncret.providers.values import RemoteKey, RemoteRef
+from syncret.providers.values import RemoteKey
 
 _READ: Final = "give the application the right to view the vault, its entries and their passwords"
 _WRITE: Final = "give the application the right to add, edit and delete entries of the vault"
@@ -60,7 +61,7 @@ class _Place(NamedTuple):
     id: str
 
 
-class DvlsClient(ApiClient, FieldValues, SingleReads[Entries]):
+class DvlsClient(Unversioned, ApiClient, FieldValues, SingleReads[Entries]):
     """Reads, pushes, deletes and probes."""
 
     default_field = _PASSWORD
@@ -71,10 +72,6 @@ class DvlsClient(ApiClient, FieldValues, SingleReads[Entries]):
         self._vault_id = vault if _is_uuid(vault) else ""
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Entries have no versions or metadata to read."""
-        return RemoteKey(ref.key)
-
     async def fetch_one(self, key: RemoteKey) -> Entries | None:
         entry = await self._entry(key.key)
         if entry is None:

@@ -14,10 +14,11 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
-from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _GRANT: Final = "let the app's group use the object, with the operation EXPORT"
@@ -42,16 +43,10 @@ class _Object(msgspec.Struct):
     custom_metadata: dict[str, str] | None = None
 
 
-class FortanixClient(ApiClient, TextValues, SingleReads[SecretBytes]):
-    """Reads, finds and probes."""
-
-    converts_keys = False
+class FortanixClient(Unversioned, ApiClient, TextValues, SingleReads[SecretBytes]):
+    """Reads, finds and probes. As in the operator, the current version is read."""
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """As in the operator, the current version is read."""
-        return RemoteKey(ref.key)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes:
         answer = await self._api.look_up(INFO, body={"name": key.key}, name=key.key)
         if answer is None:

@@ -22,7 +22,6 @@ _API: Final = ApiNames(
     find="ListSecrets",
     push="AddSecretVersion",
     delete="DeleteSecret",
-    exists="AccessSecretVersion",
 )
 
 

@@ -69,8 +69,6 @@ class _Group(msgspec.Struct):
 class GitlabClient(ComputingClient, TextValues, TextWrites[Variable]):
     """Reads, finds, pushes, deletes and probes. As GitLab names variables, `-` in a key is `_`."""
 
-    converts_keys = False
-
     def __init__(self, spec: GitlabSpec, api: Api, compute: Compute, now: Callable[[], float]) -> None:
         super().__init__(api, compute)
         from syncret.providers.kit.rest.unchanged import Unchanged  # imports TLS

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 
 from syncret.config.fields import Json
-from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed
 from syncret.providers.ibm.payloads import Fields, fields_of, value_of
 from syncret.providers.ibm.refs import Place, place_of
@@ -37,10 +36,6 @@ class IbmClient(ApiClient, SingleReads[Fields]):
 
     def fields(self, payload: Fields, ref: RemoteRef, work: Work) -> SecretMap | None:
         return fields_of(payload, ref, work)
-
-    async def probe(self) -> Readiness:
-        await self._api.check_login()
-        return "ready"
 
     async def fetch_one(self, key: RemoteKey) -> Fields:
         return Fields(await self._read(place_of(key.key)))

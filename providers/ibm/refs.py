@@ -21,8 +21,6 @@ TYPES: Final = (
 )
 
 _ID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32}")
-_WITH_TYPE: Final = 2
-_WITH_GROUP: Final = 3
 
 
 class Place(NamedTuple):
@@ -39,12 +37,13 @@ class Place(NamedTuple):
 
 def place_of(key: str) -> Place:
     """The parts of a key; without a type it is an arbitrary secret. Raises Malformed."""
-    parts = key.split("/")
-    place = Place("", ARBITRARY, key)
-    if len(parts) == _WITH_TYPE:
-        place = Place("", *parts)
-    elif len(parts) == _WITH_GROUP:
-        place = Place(*parts)
+    match key.split("/"):
+        case [group, type_, name]:
+            place = Place(group, type_, name)
+        case [type_, name]:
+            place = Place("", type_, name)
+        case _:
+            place = Place("", ARBITRARY, key)
     if place.type not in TYPES:
         raise Malformed(f"unknown secret type {place.type}", hint=f"write one of {', '.join(TYPES)}")
     if not place.is_id and not place.group:

@@ -18,12 +18,13 @@ from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem
-from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the machine identity a role in the project that may read secrets there"
@@ -49,10 +50,8 @@ class _Project(msgspec.Struct):
     id: str
 
 
-class InfisicalClient(ComputingClient, TextValues, TextWrites[Secret]):
-    """Reads, finds, pushes, deletes and probes."""
-
-    converts_keys = False
+class InfisicalClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret]):
+    """Reads, finds, pushes, deletes and probes. As in the operator, versions are passed over."""
 
     def __init__(self, scope: SecretsScope, api: Api, compute: Compute) -> None:
         super().__init__(api, compute)
@@ -61,10 +60,6 @@ class InfisicalClient(ComputingClient, TextValues, TextWrites[Secret]):
         self._project = ""
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """As in the operator, versions are passed over; there are no metadata to read."""
-        return RemoteKey(ref.key)
-
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         """Each secret by itself; many of one folder in one call."""
         folders: dict[str, list[RemoteKey]] = {}

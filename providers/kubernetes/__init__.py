@@ -28,7 +28,6 @@ _API: Final = ApiNames(
     find="ListSecrets",
     push="UpdateSecret",
     delete="DeleteSecret",
-    exists="GetSecret",
     probe="CreateSelfSubjectRulesReview",
 )
 

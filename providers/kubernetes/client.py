@@ -9,6 +9,7 @@ from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kubernetes import secret
 from syncret.providers.kubernetes.secret import Secret, data_of, fields, secret_of, value, whole
 from syncret.providers.pushes import PushItem, RemoteTarget
@@ -22,7 +23,7 @@ _SECRETS: Final = "secrets"
 _ANY: Final = "*"
 
 
-class KubernetesClient(SingleReads[Secret]):
+class KubernetesClient(Unversioned, SingleReads[Secret]):
     """Reads, finds, pushes, deletes and looks up Secrets."""
 
     converts_keys = True
@@ -31,10 +32,6 @@ class KubernetesClient(SingleReads[Secret]):
         self._kube = kube
         self._namespace = namespace
         self._scope = scope
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """The key of the Secret: it has no versions, and one request includes its metadata."""
-        return RemoteKey(ref.key)
 
     def value(self, payload: Secret, ref: RemoteRef, work: Work) -> SecretBytes | None:
         return SecretBytes(value(payload, ref, work))

@@ -11,7 +11,8 @@ from syncret.providers.kit.entries import Entries, EntryValues
 from syncret.providers.kit.grpc.api import GrpcApi
 from syncret.providers.kit.grpc.messages import Message, encoded
 from syncret.providers.kit.grpc.methods import Method
-from syncret.providers.values import RemoteKey, RemoteRef
+from syncret.providers.kit.remote_keys import Versioned
+from syncret.providers.values import RemoteKey
 
 READ: Final = Method(
     "nebius.mysterybox.v1.PayloadService",
@@ -21,15 +22,11 @@ READ: Final = Method(
 )
 
 
-class NebiusClient(EntryValues, SingleReads[Entries]):
+class NebiusClient(Versioned, EntryValues, SingleReads[Entries]):
     """Reads and probes."""
 
     def __init__(self, api: GrpcApi) -> None:
         self._api = api
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """A secret has no metadata to read; all its entries are one call."""
-        return RemoteKey(ref.key, ref.version)
 
     async def fetch_one(self, key: RemoteKey) -> Entries | None:
         request = encoded((1, key.key), (2, key.version))

@@ -14,6 +14,7 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -44,10 +45,8 @@ class _Environment(msgspec.Struct):
     data: _Data
 
 
-class OnboardbaseClient(ComputingClient):
+class OnboardbaseClient(Unversioned, ComputingClient):
     """Reads, finds and probes. One answer has all secrets; names are encrypted, too."""
-
-    converts_keys = False
 
     def __init__(self, spec: OnboardbaseSpec, api: Api, passcode: SecretBytes, compute: Compute) -> None:
         super().__init__(api, compute)
@@ -55,10 +54,6 @@ class OnboardbaseClient(ComputingClient):
         self._passcode = passcode
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no versions or metadata to read."""
-        return RemoteKey(ref.key)
-
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes]:
         names = {key.key for key in keys}
         held = await self._read(await self._list(), names.__contains__)

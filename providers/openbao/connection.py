@@ -67,7 +67,7 @@ def _login(auth: OpenBaoAuth, context: OpenContext) -> Login:
 
         async def by_password(adapter: Adapter) -> Reply:
             password = await read_text(context, user.secret_ref, "auth.userPass.secretRef")
-            return await requests.user_pass(adapter, user.path, user.username, password)
+            return await requests.password(adapter, user.path, user.username, password)
 
         remedy = "check auth.userPass.username, and the password in auth.userPass.secretRef"
         return Login("userPass", by_password, remedy)

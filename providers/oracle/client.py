@@ -14,13 +14,14 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.http import Answer
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.remote_keys import Versioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.oracle.spec import OracleSpec
 from syncret.providers.pushes import PushItem
-from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "write a policy that allows the user to read secret-bundles"
@@ -75,10 +76,8 @@ class _Listed(msgspec.Struct, rename="camel"):
     freeform_tags: dict[str, str] | None = None
 
 
-class OracleClient(ComputingClient, TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
-    """Reads, finds, pushes, deletes and probes."""
-
-    converts_keys = False
+class OracleClient(Versioned, ComputingClient, TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
+    """Reads, finds, pushes, deletes and probes. A version is a stage."""
 
     def __init__(self, spec: OracleSpec, api: Api, compute: Compute, *, vaults: str) -> None:
         super().__init__(api, compute)
@@ -86,10 +85,6 @@ class OracleClient(ComputingClient, TextValues, TextWrites[Bundle], SingleReads[
         self._endpoints = Endpoints(vaults)
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read; a version is a stage."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         found = await self._read(key.key, key.version)
         return None if found is None else SecretBytes(found.value)

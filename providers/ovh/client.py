@@ -16,13 +16,14 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches, Page, pages
+from syncret.providers.kit.remote_keys import Versioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.texts import TextValues
 from syncret.providers.ovh.push import pushed_data
 from syncret.providers.pushes import PushItem, RemoteTarget
-from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the identity an IAM policy with okms:apikms:secret/get and secret/version/getData"
@@ -68,20 +69,14 @@ class _Listed(msgspec.Struct):
     data: _Keys | None = None
 
 
-class OvhClient(ComputingClient, TextValues, SingleReads[SecretBytes]):
+class OvhClient(Versioned, ComputingClient, TextValues, SingleReads[SecretBytes]):
     """Reads, finds, pushes, deletes and probes."""
-
-    converts_keys = False
 
     def __init__(self, api: Api, compute: Compute, *, checks_version: bool) -> None:
         super().__init__(api, compute)
         self._checks_version = checks_version
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         if key.version and not key.version.isdecimal():
             raise Malformed(f"invalid secret version {key.version!r}", hint="write a number, or leave it out")

@@ -17,6 +17,7 @@ from syncret.providers.kit.extract import missing_property
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -71,20 +72,14 @@ class Fields:
     by_name: Mapping[str, str] = field(repr=False)
 
 
-class PassboltClient(ComputingClient):
+class PassboltClient(Unversioned, ComputingClient):
     """Reads, finds and probes."""
-
-    converts_keys = False
 
     def __init__(self, api: Api, key: Key, compute: Compute) -> None:
         super().__init__(api, compute)
         self._key = key
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Resources have no versions."""
-        return RemoteKey(ref.key)
-
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Fields | SyncError]:
         """All in one request; IDs are compared as Passbolt writes them, in small letters."""
         known = {key: id_ for key in keys if (id_ := _id(key.key))}

@@ -12,10 +12,11 @@ from syncret.providers.contract import Readiness
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.entries import Entries, FieldValues
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
-from syncret.providers.values import RemoteKey, RemoteRef
+from syncret.providers.values import RemoteKey
 
 _GRANT: Final = "give the user the right to read the database, its folders and their entries"
 
@@ -44,7 +45,7 @@ class _Entries(msgspec.Struct):
     entries: list[_Named]
 
 
-class PasswordDepotClient(ApiClient, FieldValues):
+class PasswordDepotClient(Unversioned, ApiClient, FieldValues):
     """Reads and probes."""
 
     default_field = _PASSWORD
@@ -52,10 +53,6 @@ class PasswordDepotClient(ApiClient, FieldValues):
     def __init__(self, api: Api, database: str) -> None:
         super().__init__(api)
         self._database = database
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Entries are read as they are now."""
-        return RemoteKey(ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Entries | SyncError]:
         """Each entry by itself; every folder on the way to them is listed once."""

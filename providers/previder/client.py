@@ -13,6 +13,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
@@ -34,16 +35,10 @@ class _Secret(msgspec.Struct):
     description: str = ""
 
 
-class PreviderClient(ApiClient, SingleReads[SecretBytes]):
+class PreviderClient(Unversioned, ApiClient, SingleReads[SecretBytes]):
     """Reads, finds and probes. As in the operator, properties are ignored, and `extract` has one key."""
 
-    converts_keys = False
-
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no versions or metadata to read."""
-        return RemoteKey(ref.key)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes:
         answer = await self._api.look_up(READ, id=key.key)
         if answer is None:

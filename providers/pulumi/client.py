@@ -16,6 +16,7 @@ from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
 from syncret.providers.kit.references import as_text
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -24,7 +25,7 @@ from syncret.providers.pulumi import paths
 from syncret.providers.pulumi.paths import Absent, Path
 from syncret.providers.pulumi.spec import PulumiSpec
 from syncret.providers.pushes import PushItem, RemoteTarget
-from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _READ: Final = "give the token's owner the permission to open the environment"
@@ -67,20 +68,14 @@ class _Entry(NamedTuple):
     text: bytes
 
 
-class PulumiClient(ComputingClient, TextValues, TextWrites[_Entry]):
-    """Reads, finds, pushes, deletes and probes. One answer has the whole environment."""
-
-    converts_keys = False
+class PulumiClient(Unversioned, ComputingClient, TextValues, TextWrites[_Entry]):
+    """Reads, finds, pushes, deletes and probes. One answer has the whole environment, as it is now."""
 
     def __init__(self, spec: PulumiSpec, api: Api, compute: Compute) -> None:
         super().__init__(api, compute)
         self._spec = spec
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """The newest revision is opened; values have no metadata to read."""
-        return RemoteKey(ref.key)
-
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         """All in one: the environment is opened once, and read."""
         held = await self._values()

@@ -14,6 +14,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import SingleReads, map_concurrently, reading
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
+from syncret.providers.kit.remote_keys import Versioned
 from syncret.providers.kit.rest.api import Api
 from syncret.providers.kit.rest.clients import ComputingClient
 from syncret.providers.kit.rest.endpoints import Endpoint
@@ -21,7 +22,7 @@ from syncret.providers.kit.rest.texts import TextValues, TextWrites
 from syncret.providers.pushes import PushItem
 from syncret.providers.scaleway.names import Name, parsed
 from syncret.providers.scaleway.spec import ScalewaySpec
-from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 _BASE: Final = "/secret-manager/v1beta1/regions/{region}"
@@ -65,10 +66,8 @@ class Held(msgspec.Struct, frozen=True):
     data: bytes | None
 
 
-class ScalewayClient(ComputingClient, SingleReads[SecretBytes], TextValues, TextWrites[Held]):
+class ScalewayClient(Versioned, ComputingClient, SingleReads[SecretBytes], TextValues, TextWrites[Held]):
     """Reads, finds, pushes, deletes and probes."""
-
-    converts_keys = False
 
     def __init__(self, spec: ScalewaySpec, api: Api, compute: Compute) -> None:
         super().__init__(api, compute)
@@ -76,10 +75,6 @@ class ScalewayClient(ComputingClient, SingleReads[SecretBytes], TextValues, Text
         self._region = spec.region
 
     # -- read
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
-
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         found = await self._version(key.key, key.version or _CURRENT)
         return None if found is None else SecretBytes(found.data)

@@ -14,6 +14,7 @@ from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import DelegatedWrites
+from syncret.providers.kit.remote_keys import Versioned
 from syncret.providers.secretserver.secrets import Secret, Secrets, missing
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -53,16 +54,12 @@ _FIELDS: Final[Mapping[str, Json]] = {
 }
 
 
-class SecretServerClient(DelegatedWrites, SingleReads[Secret]):
+class SecretServerClient(Versioned, DelegatedWrites, SingleReads[Secret]):
     """Reads, pushes, deletes and probes."""
 
     def __init__(self, secrets: Secrets, writer: Writer) -> None:
         self._secrets = secrets
         self._writer = writer
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
 
     async def fetch_one(self, key: RemoteKey) -> Secret:
         if key.version:

@@ -13,6 +13,7 @@ from syncret.config.fields import Json
 from syncret.providers.contract import Readiness
 from syncret.providers.errors import Denied
 from syncret.providers.kit.golang import json as gojson
+from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.clients import ApiClient
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
@@ -48,12 +49,8 @@ class Entries:
     all: Sequence[Mapping[str, str]] = field(repr=False)
 
 
-class SenhaseguraClient(ApiClient):
+class SenhaseguraClient(Unversioned, ApiClient):
     """Reads and probes. One answer has all that the application may read."""
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """Secrets have no versions or metadata to read."""
-        return RemoteKey(ref.key)
 
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Entries]:
         by_identity = {secret.identity: secret for secret in reversed(await self._secrets())}

@@ -14,7 +14,6 @@ _API: Final = ApiNames(
     find="ListSecrets",
     push="WriteSecretData",
     delete="DeleteSecret",
-    exists="ReadSecretData",
     probe="LookupSelf",
 )
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from syncret.providers.contract import Paced, Readiness
+from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.golang import json as gojson
@@ -73,8 +73,6 @@ class _ListAnswer(msgspec.Struct):
 class VolcengineClient(ComputingClient, VersionedTexts):
     """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
 
-    converts_keys = False
-
     # -- read
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
         """The value. Whether it is absent, the list decides: the API's error codes are not published."""
@@ -135,6 +133,3 @@ class VolcengineClient(ComputingClient, VersionedTexts):
         await self._api.call(DELETE, body={"SecretName": key, "PendingWindowInDays": _WINDOW}, name=key)
 
     # -- probe
-    async def probe(self) -> Readiness:
-        await self._api.check_login()
-        return "ready"

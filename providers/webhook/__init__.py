@@ -20,9 +20,7 @@ async def open_webhook(spec: WebhookSpec, context: OpenContext) -> AsyncGenerato
         yield WebhookClient(spec, context, api)
 
 
-_API: Final = ApiNames(
-    "Webhook", read="HTTPRequest", push="HTTPRequest", delete="HTTPRequest", exists="HTTPRequest"
-)
+_API: Final = ApiNames("Webhook", read="HTTPRequest", push="HTTPRequest", delete="HTTPRequest")
 
 PROVIDER: Final = Provider(
     SpecType("webhook", WebhookSpec, texts=texts_of),

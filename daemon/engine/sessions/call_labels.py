@@ -9,7 +9,13 @@ from syncret.providers.values import FindQuery
 
 CallLabels: TypeAlias = tuple[str, str]
 
-_OPERATION: Final[dict[CallKind, Operation]] = {"batch": "read", "metadata": "read", "find_tags": "find"}
+_OTHERWISE: Final[dict[CallKind, CallKind]] = {
+    "batch": "read",
+    "metadata": "read",
+    "exists": "read",
+    "find_tags": "find",
+}
+"""The kind whose name a call has, if there is none for its own."""
 
 
 def labels_of(
@@ -21,7 +27,7 @@ def labels_of(
     """
     kind, key = _kind_of(operation, item, reads)
     own = names.by_key(kind, key) if key else None
-    call = own or names.of(kind) or names.of(_OPERATION.get(kind, operation))
+    call = own or names.of(kind) or names.of(_OTHERWISE.get(kind, kind))
     return names.provider or provider, call or operation
 
 

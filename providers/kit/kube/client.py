@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from http import HTTPStatus
 from typing import Final, Protocol, TypeVar
 
 import msgspec
@@ -21,10 +22,6 @@ PAGE: Final = 500
 
 _SMALLER: Final = 8
 """How many times fewer objects a page has after one that was too large."""
-
-_NOT_FOUND: Final = 404
-_CONFLICT: Final = 409
-_GONE: Final = 410
 
 
 class Login(Protocol):
@@ -100,8 +97,8 @@ class Kube:
 
     async def get(self, path: str, *, doing: str) -> Document | None:
         """The object; None if there is none."""
-        answer = await self._request("GET", path, doing=doing, accept=(_NOT_FOUND,))
-        if answer.status == _NOT_FOUND:
+        answer = await self._request("GET", path, doing=doing, accept=(HTTPStatus.NOT_FOUND,))
+        if answer.status == HTTPStatus.NOT_FOUND:
             _check_absence(answer)
             return None
         return _object(answer.decode(Document), doing)
@@ -115,8 +112,8 @@ class Kube:
 
         async def page(token: str) -> Page[Document]:
             params = {"limit": str(limit), **selector, **({"continue": token} if token else {})}
-            answer = await self._request("GET", path, doing=doing, params=params, accept=(_GONE,))
-            if answer.status == _GONE:
+            answer = await self._request("GET", path, doing=doing, params=params, accept=(HTTPStatus.GONE,))
+            if answer.status == HTTPStatus.GONE:
                 raise Unavailable(f"{doing}: the list changed too much while it was read")
             found = answer.decode(Document)
             metadata = found.get("metadata")
@@ -138,8 +135,8 @@ class Kube:
     async def resources(self, group: str, version: str, *, doing: str) -> Sequence[Document]:
         """The resources of one version of a group; empty if the server does not have it."""
         path = f"/apis/{segments(group)}/{segments(version)}" if group else f"/api/{segments(version)}"
-        answer = await self._request("GET", path, doing=doing, accept=(_NOT_FOUND,))
-        found: Document = {} if answer.status == _NOT_FOUND else answer.decode(Document)
+        answer = await self._request("GET", path, doing=doing, accept=(HTTPStatus.NOT_FOUND,))
+        found: Document = {} if answer.status == HTTPStatus.NOT_FOUND else answer.decode(Document)
         return [each for each in _objects(found.get("resources")) if isinstance(each.get("name"), str)]
 
     async def create(self, path: str, document: Document, *, doing: str) -> Document:
@@ -152,7 +149,7 @@ class Kube:
 
     async def delete(self, path: str, *, doing: str) -> None:
         """Delete an object; a missing one is no error."""
-        await self._request("DELETE", path, doing=doing, accept=(_NOT_FOUND,))
+        await self._request("DELETE", path, doing=doing, accept=(HTTPStatus.NOT_FOUND,))
 
     async def allowed(self, verb: str, plural: str, *, group: str = "", namespace: str = "") -> bool:
         """Whether we are allowed the verb, in a namespace or (empty) in all."""
@@ -173,8 +170,8 @@ class Kube:
         spec = {"audiences": list(audiences), "expirationSeconds": seconds}
         doing = f'requesting a token of ServiceAccount "{account}" of namespace "{namespace}"'
         body = json_body({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec})
-        answer = await self._request("POST", path, doing=doing, body=body, accept=(_NOT_FOUND,))
-        if answer.status == _NOT_FOUND:
+        answer = await self._request("POST", path, doing=doing, body=body, accept=(HTTPStatus.NOT_FOUND,))
+        if answer.status == HTTPStatus.NOT_FOUND:
             raise Malformed(f"{doing}: it does not exist", hint="create it, or correct the reference")
         status = answer.decode(_TokenRequest).status
         return IssuedToken(SecretBytes(status.token.encode()), status.expirationTimestamp.timestamp())
@@ -189,11 +186,17 @@ class Kube:
 
     async def _write(self, method: str, path: str, document: Document, *, doing: str) -> Document:
         answer = await self._request(
-            method, path, doing=doing, body=json_body(document), accept=(_CONFLICT, _NOT_FOUND)
+            method,
+            path,
+            doing=doing,
+            body=json_body(document),
+            accept=(HTTPStatus.CONFLICT, HTTPStatus.NOT_FOUND),
         )
-        if answer.status == _CONFLICT or (answer.status == _NOT_FOUND and method == "PUT"):
+        if answer.status == HTTPStatus.CONFLICT or (
+            answer.status == HTTPStatus.NOT_FOUND and method == "PUT"
+        ):
             raise Unavailable(f"{doing}: it changed meanwhile")
-        if answer.status == _NOT_FOUND:
+        if answer.status == HTTPStatus.NOT_FOUND:
             raise Malformed(
                 f"{doing}: there is no such namespace", hint="create it, or correct remoteNamespace"
             )

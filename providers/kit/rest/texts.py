@@ -7,8 +7,9 @@ from syncret.providers.contract import Compute
 from syncret.providers.kit import extract
 from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import sjson
+from syncret.providers.kit.remote_keys import Versioned
 from syncret.providers.pushes import PushItem, RemoteTarget
-from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
+from syncret.providers.values import RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
 E = TypeVar("E")
@@ -96,12 +97,8 @@ class TextWrites(ABC, Generic[E]):
         return False
 
 
-class VersionedTexts(TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes]):
+class VersionedTexts(Versioned, TextValues, TextWrites[SecretBytes], SingleReads[SecretBytes]):
     """Texts that are read one by one, in a version if it is asked for, and pushed as they are."""
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """There are no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
 
     async def entry(self, key: str) -> SecretBytes | None:
         return await self.read_current(key)

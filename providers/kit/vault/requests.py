@@ -19,13 +19,12 @@ __all__ = [
     "gcp",
     "jwt",
     "kubernetes",
-    "ldap",
     "look_up",
+    "password",
     "renew",
     "renew_lease",
     "revoke",
     "revoke_lease",
-    "user_pass",
 ]
 
 
@@ -45,12 +44,8 @@ async def gcp(adapter: Adapter, mount: str, role: str, token: str) -> Reply:
     return await Gcp(adapter).login(role, token, mount_point=mount)
 
 
-async def ldap(adapter: Adapter, mount: str, username: str, password: str) -> Reply:
-    return await Ldap(adapter).login(username, password, mount_point=mount)
-
-
-async def user_pass(adapter: Adapter, mount: str, username: str, password: str) -> Reply:
-    """The same request as that of LDAP, with the user name quoted."""
+async def password(adapter: Adapter, mount: str, username: str, password: str) -> Reply:
+    """Of LDAP, and of `userpass`: the same request, with the user name quoted."""
     return await Ldap(adapter).login(username, password, mount_point=mount)
 
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from syncret.providers.contract import Readiness
 from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.remote_keys import Versioned
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.yandex.names import Folder
-from syncret.providers.values import RemoteKey, RemoteRef
 
 if TYPE_CHECKING:  # imports asyncio and TLS
     from syncret.providers.kit.rest.api import Api
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # imports asyncio and TLS
 P = TypeVar("P")
 
 
-class FolderClient(SingleReads[P], Generic[P]):
+class FolderClient(Versioned, SingleReads[P], Generic[P]):
     """Reads by ID or, in a folder, by name; probes. `lists` is where `listing` is called."""
 
     converts_keys = False
@@ -23,10 +23,6 @@ class FolderClient(SingleReads[P], Generic[P]):
         self._api = api
         self._folder = folder
         self._named = Folder(api, listing._replace(path=f"{lists}{listing.path}"), folder)
-
-    def remote_key(self, ref: RemoteRef) -> RemoteKey:
-        """There are no metadata to read."""
-        return RemoteKey(ref.key, ref.version)
 
     async def probe(self) -> Readiness:
         await self._api.check_login()

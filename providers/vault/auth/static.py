@@ -22,7 +22,7 @@ async def app_role(method: VaultAppRole, context: OpenContext, adapter: Adapter)
 
 async def ldap(method: VaultLdap, context: OpenContext, adapter: Adapter) -> Reply:
     password = await read_text(context, method.secret_ref, "auth.ldap.secretRef")
-    return await requests.ldap(adapter, method.path, method.username.strip(), password)
+    return await requests.password(adapter, method.path, method.username.strip(), password)
 
 
 async def token(selector: SecretKeySelector, context: OpenContext, _adapter: Adapter) -> SecretBytes:
@@ -31,7 +31,7 @@ async def token(selector: SecretKeySelector, context: OpenContext, _adapter: Ada
 
 async def user_pass(method: UserPass, context: OpenContext, adapter: Adapter) -> Reply:
     password = await read_text(context, method.secret_ref, "auth.userPass.secretRef")
-    return await requests.user_pass(adapter, method.path, method.username.strip(), password)
+    return await requests.password(adapter, method.path, method.username.strip(), password)
 
 
 async def cert(method: VaultCert, _context: OpenContext, adapter: Adapter) -> Reply:
