@@ -10,13 +10,13 @@ from typing import Any, Final
 import msgspec
 
 from syncret.providers.contract import Paced
-from syncret.providers.errors import Malformed, Unavailable
-from syncret.providers.kit.auth.logins import ExpiringLogin
+from syncret.providers.errors import Malformed
 from syncret.providers.kit.batching import unpaced
-from syncret.providers.kit.google.errors import EXPECTED, error_of
-from syncret.providers.kit.google.tokens import Access
-from syncret.providers.kit.http import Answer, Http, NoAddress, json_body, segments
+from syncret.providers.kit.google.errors import ELSEWHERE
+from syncret.providers.kit.http import Answer, segments
 from syncret.providers.kit.paging import Page, pages
+from syncret.providers.kit.rest.api import Api as RestApi
+from syncret.providers.kit.rest.endpoints import Endpoint, literal
 from syncret.providers.values import SecretBytes
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
@@ -62,23 +62,22 @@ class Api:
     Raises Unusable for a version that is disabled or destroyed.
     """
 
-    def __init__(self, http: Http, tokens: ExpiringLogin[Access], project: str, location: str = "") -> None:
-        self._http = http
-        self._tokens = tokens
+    def __init__(self, rest: RestApi, project: str, location: str = "") -> None:
+        self._rest = rest
         place = ("locations", location) if location else ()
         self._parent = f"/v1/{segments('projects', project, *place)}/secrets"
-        self._unknown = f"is {location} a location of Google? see DNS, too" if location else "check DNS"
-        self._allow = f"in project {project} (does it exist?)"
+        self._project = project
 
     async def get(self, name: str) -> Secret | None:
         """One secret without its value."""
-        answer = await self._call("GET", self._path(name), doing=f"reading the metadata of {name}")
+        reading = self._endpoint("GET", self._path(name), f"reading the metadata of {name}")
+        answer = await self._rest.look_up(reading)
         return None if answer is None else answer.decode(Secret)
 
     async def access(self, name: str, version: str) -> SecretBytes | None:
         """The payload of one version: a number, an alias, or `latest`."""
         path = f"{self._path(name)}/versions/{segments(version)}:access"
-        answer = await self._call("GET", path, doing=f"reading {name}")
+        answer = await self._rest.look_up(self._endpoint("GET", path, f"reading {name}"))
         return None if answer is None else _payload(answer)
 
     async def newest_enabled(self, name: str) -> str | None:
@@ -100,34 +99,30 @@ class Api:
     async def create(self, name: str, fields: Mapping[str, Any]) -> None:
         """Create a secret without a version."""
         self._path(name)
-        doing = f"creating {name}"
-        if (
-            await self._call("POST", self._parent, doing=doing, params={"secretId": name}, body=fields)
-            is None
-        ):
+        creating = self._endpoint("POST", self._parent, f"creating {name}")
+        if await self._rest.look_up(creating, params={"secretId": name}, body=fields) is None:
             raise Malformed(
-                f"{doing}: there is no such project or location", hint="check projectID and location"
+                f"creating {name}: there is no such project or location", hint="check projectID and location"
             )
 
     async def change(self, secret: Secret, fields: Mapping[str, Any]) -> None:
         """Replace these fields. Raises Conflict if the secret was changed meanwhile."""
-        body = {**fields, "etag": secret.etag}
+        changing = self._endpoint("PATCH", self._path(secret.id), f"changing the metadata of {secret.id}")
         params = {"updateMask": ",".join(fields)}
-        doing = f"changing the metadata of {secret.id}"
-        if await self._call("PATCH", self._path(secret.id), doing=doing, params=params, body=body) is None:
-            raise Malformed(f"{doing}: it was deleted meanwhile")
+        if await self._rest.look_up(changing, params=params, body={**fields, "etag": secret.etag}) is None:
+            raise Malformed(f"{changing.doing}: it was deleted meanwhile")
 
     async def add(self, name: str, value: bytes) -> None:
         """Add a version, which becomes the latest. Google accepts 1 to 65,536 bytes."""
-        doing = f"adding a version to {name}"
+        adding = self._endpoint("POST", f"{self._path(name)}:addVersion", f"adding a version to {name}")
         body = {"payload": {"data": b64encode(value).decode()}}
-        if await self._call("POST", f"{self._path(name)}:addVersion", doing=doing, body=body) is None:
-            raise Malformed(f"{doing}: it was deleted meanwhile")
+        if await self._rest.look_up(adding, body=body) is None:
+            raise Malformed(f"{adding.doing}: it was deleted meanwhile")
 
     async def delete(self, secret: Secret) -> None:
         """Delete the secret; a missing one is no error. Raises Conflict if it was changed meanwhile."""
-        params = {"etag": secret.etag} if secret.etag else None
-        await self._call("DELETE", self._path(secret.id), doing=f"deleting {secret.id}", params=params)
+        deleting = self._endpoint("DELETE", self._path(secret.id), f"deleting {secret.id}")
+        await self._rest.look_up(deleting, params={"etag": secret.etag} if secret.etag else None)
 
     def _list(
         self, path: str, params: Mapping[str, str], doing: str, paced: Paced = unpaced
@@ -136,7 +131,7 @@ class Api:
 
     async def _list_page(self, path: str, params: Mapping[str, str], doing: str, token: str) -> Page[Secret]:
         wanted = {**params, "pageToken": token} if token else params
-        answer = await self._call("GET", path, doing=doing, params=wanted)
+        answer = await self._rest.look_up(self._endpoint("GET", path, doing), params=wanted)
         page = _Page() if answer is None else answer.decode(_Page)
         return Page(page.secrets or page.versions, page.next_page_token)
 
@@ -148,46 +143,15 @@ class Api:
             )
         return f"{self._parent}/{name}"
 
-    async def _call(
-        self,
-        method: str,
-        path: str,
-        *,
-        doing: str,
-        params: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
-    ) -> Answer | None:
-        """The response; None for "not found"."""
-        content = None if body is None else json_body(body)
-
-        async def call(access: Access) -> Answer:
-            return await self._http.request(
-                method,
-                path,
-                doing=doing,
-                params=params,
-                headers=access.headers,
-                body=content,
-                accept=EXPECTED,
-            )
-
-        try:
-            answer = await self._tokens.use(call)
-        except NoAddress as error:
-            raise Unavailable(error.message, hint=self._unknown, problem=error.problem) from None
-        if answer.status not in EXPECTED:
-            return answer
+    def _endpoint(self, method: str, path: str, doing: str) -> Endpoint:
+        """An endpoint at a path that is quoted already."""
         role = "roles/secretmanager.secretAccessor" if method == "GET" else "roles/secretmanager.admin"
-        refused = error_of(
-            answer, allow=f"grant the account {role} (listing: secretmanager.viewer) {self._allow}"
-        )
-        if refused is not None:
-            raise refused
-        return None
+        grant = f"grant the account {role} (listing: secretmanager.viewer) in project {self._project}"
+        return Endpoint(method, literal(path), literal(doing), f"{grant} (does it exist?)")
 
     async def check_login(self) -> None:
         """Log in if needed. Raises SyncError if that fails."""
-        await self._tokens.get()
+        await self._rest.check_login()
 
     def __repr__(self) -> str:
         return f"<Api {self._parent}>"
@@ -199,7 +163,4 @@ def _payload(answer: Answer) -> SecretBytes:
         return SecretBytes(b64decode(data, validate=True))
     except ValueError:
         pass
-    raise Malformed(
-        f"{answer.doing}: the payload is not base64",
-        hint="is there a proxy in between, or another server at the endpoint?",
-    )
+    raise Malformed(f"{answer.doing}: the payload is not base64", hint=ELSEWHERE)

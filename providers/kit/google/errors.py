@@ -19,6 +19,10 @@ EXPECTED: Final = (
 )
 """Statuses that `error_of` handles; all others mean at Google what they mean everywhere."""
 
+ELSEWHERE: Final = "is there a proxy in between, or another server at the endpoint?"
+"""The hint if the answer is none of Google's."""
+
+_ABSENT: Final = "NOT_FOUND"
 _OAUTH: Final = {
     "access_denied": "the account may not do this",
     "invalid_client": "the client ID and its secret do not fit",
@@ -62,23 +66,29 @@ class _OAuthFailure(msgspec.Struct):
     error: str = ""
 
 
+def _error_in(answer: "Answer") -> _Error:
+    failure = answer.decode_if(_Failure)
+    return failure.error if failure is not None else _Error()
+
+
+def is_absent(answer: "Answer") -> bool:
+    """Whether Google itself says that something does not exist."""
+    return _error_in(answer).status == _ABSENT
+
+
 def error_of(answer: "Answer", *, allow: str) -> SyncError | None:
     """The error for a response whose status is among EXPECTED; None for "not found".
 
     `allow` is what to grant if the caller is not allowed.
     """
-    failure = answer.decode_if(_Failure)
-    error = failure.error if failure is not None else _Error()
+    error = _error_in(answer)
     if answer.status == HTTPStatus.FORBIDDEN:
         reasons = [_REASONS[each.reason] for each in error.details if each.reason in _REASONS]
         return Denied(f"{answer.doing}: permission denied", hint=reasons[0] if reasons else allow)
-    if answer.status == HTTPStatus.NOT_FOUND and error.status == "NOT_FOUND":
+    if answer.status == HTTPStatus.NOT_FOUND and error.status == _ABSENT:
         return None
     if answer.status == HTTPStatus.NOT_FOUND:
-        return Malformed(
-            f"{answer.doing}: HTTP 404, but not from Google's API",
-            hint="is there a proxy in between, or another server at the endpoint?",
-        )
+        return Malformed(f"{answer.doing}: HTTP 404, but not from Google's API", hint=ELSEWHERE)
     if answer.status == HTTPStatus.CONFLICT:
         return Conflict(f"{answer.doing}: another program changed it at the same time")
     if error.status == "FAILED_PRECONDITION":
