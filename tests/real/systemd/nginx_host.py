@@ -68,7 +68,6 @@ def configure(root: Path) -> None:
     drop_in.parent.mkdir(parents=True)
     drop_in.write_text(DROP_IN)
     (root / "srv/syncret").mkdir(mode=0o755)
-    (root / "etc/nginx/sites-enabled/default").unlink()
     (root / "etc/nginx/sites-enabled/tls").write_text(SITE)
 
 

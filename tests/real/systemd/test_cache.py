@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.systemd.installed import unpack
+from tests.real.systemd.installed import PACKAGES, unpack
 from tests.suites.docs.pages import blocks
 from tests.support.debian import ROOT, missing_tools
 from tests.support.machine import Machine, booted, until
 
 GUIDE = ROOT / "docs" / "guides" / "cache.md"
-PACKAGES = ("dbus", "nginx-light", "openssl", "python3", "python3-venv", "systemd", "systemd-sysv")
 MANAGER = """\
 [Service]
 WorkingDirectory=/srv/manager
@@ -79,7 +78,6 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         write(root, "/etc/systemd/system/manager.service", MANAGER)
         write(root, "/etc/nginx/sites-enabled/tls", SITE)
         write(root, "/etc/syncret/manifests/all.yaml", MANIFESTS)
-        (root / "etc/nginx/sites-enabled/default").unlink()
         (root / "srv/manager").mkdir()
         yield root
     finally:

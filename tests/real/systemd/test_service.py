@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.systemd.installed import HOST_PAGE, unpack
+from tests.real.systemd.installed import HOST_PAGE, PACKAGES, unpack
 from tests.suites.docs.pages import blocks
 from tests.support.debian import missing_tools
 from tests.support.machine import Machine, booted, until
 
 APP_START = "/bin/sh -c 'cat $CREDENTIALS_DIRECTORY/password > /tmp/app.seen; exec sleep 1000'"
 """An application that remembers what systemd gave it at its start."""
-PACKAGES = ("dbus", "python3", "python3-venv", "systemd", "systemd-sysv")
 SECRETS = "/run/syncret/secrets/default"
 SETTINGS = "manifests: [/etc/syncret/manifests]\n"
 MANIFESTS = """\

@@ -9,15 +9,13 @@ from typing import Final
 import pytest
 
 from tests.real.systemd.credential_host import ENCRYPTED, FAILED, Host, shown
-from tests.real.systemd.installed import unpack
+from tests.real.systemd.installed import PACKAGES, unpack
 from tests.real.systemd.test_cache import write
 from tests.suites.docs.pages import blocks
 from tests.support.debian import ROOT, missing_tools
 from tests.support.machine import Machine, booted, until
 
 CACHE_GUIDE: Final = ROOT / "docs" / "guides" / "cache.md"
-LIBRARIES: Final = ("libtss2-esys-3.0.2-0", "libtss2-mu0", "libtss2-rc0", "libtss2-tcti-swtpm0")
-PACKAGES: Final = ("dbus", "python3", "python3-venv", "swtpm", "systemd", "systemd-sysv", *LIBRARIES)
 DEVICE: Final = {"SYSTEMD_TPM2_DEVICE": "swtpm:host=127.0.0.1,port=2321"}
 """Where systemd finds a TPM that is no device of the kernel."""
 
