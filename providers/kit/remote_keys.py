@@ -4,7 +4,7 @@ from syncret.providers.values import RemoteKey, RemoteRef
 
 
 class Unversioned:
-    """The `remote_key` of a Reader whose entries have no versions and no metadata, or none that are read."""
+    """The `remote_key` of a Reader that reads no versions, and metadata only with the value, if at all."""
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """The key alone: one call serves all refs to the entry."""
@@ -12,7 +12,7 @@ class Unversioned:
 
 
 class Versioned:
-    """The `remote_key` of a Reader whose entries have versions, but no metadata to read."""
+    """The `remote_key` of a Reader that reads versions, and metadata only with the value, if at all."""
 
     def remote_key(self, ref: RemoteRef) -> RemoteKey:
         """Key and version."""
