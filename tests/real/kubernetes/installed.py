@@ -36,6 +36,7 @@ _PLACES: Final = {
     "Service": "/api/v1",
     "Secret": "/api/v1",
     "ConfigMap": "/api/v1",
+    "Event": "/api/v1",
     "Role": f"/apis/{_RBAC}/v1",
     "RoleBinding": f"/apis/{_RBAC}/v1",
     "ClusterRole": f"/apis/{_RBAC}/v1",
@@ -241,7 +242,10 @@ class Scenario:
         await until(lambda: self.get("ConfigMap", "generic").get("data") == {"a": "one"})
 
     async def _draws(self) -> None:
-        """Three draws: one is not in use any more then, and is cleaned up soon."""
+        """Three draws: one is not in use any more then, and is cleaned up soon.
+
+        The last is told by the Event of the one before it, which has to be written first: those that wait are counted.
+        """
         self.create("UUID", "u", {})
         source = {"sourceRef": {"generatorRef": {"kind": "UUID", "name": "u"}}}
         self.sync("drawn", dataFrom=[source])
@@ -250,6 +254,7 @@ class Scenario:
         for number in (2, 3):
             self.force("drawn")
             await self._drawn(number)
+            await until(partial(self._is_told, "drawn", "Updated", number - 1))
             seen |= self.records()
         await until(lambda: seen - self.records())
         spec: Document = {"kind": "UUID", "generator": {"uuidSpec": {}}}
@@ -261,6 +266,13 @@ class Scenario:
     def records(self) -> set[str]:
         """The names of all GeneratorStates."""
         return {each["metadata"]["name"] for each in self.all_of("GeneratorState")}
+
+    def _is_told(self, name: str, reason: str, times: int) -> bool:
+        """Whether an Event says so, as often."""
+        return any(
+            each["involvedObject"]["name"] == name and each["reason"] == reason and each["count"] == times
+            for each in self.all_of("Event")
+        )
 
     async def _drawn(self, number: int) -> None:
         encoded = b64encode(str(number).encode()).decode()
