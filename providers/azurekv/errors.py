@@ -7,7 +7,7 @@ from typing import Final
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.azure.errors import inner_code_of, is_absent
 from syncret.providers.kit.http import Answer, Unauthenticated
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, by_code, means
 from syncret.providers.kit.rest.endpoints import Endpoint
 
 _TENANT: Final = re.compile(r'authorization(?:_uri)?="https?://[^/"]+/([0-9a-fA-F-]{36})[/"]')
@@ -26,12 +26,6 @@ def _denied(answer: Answer, endpoint: Endpoint) -> SyncError:
     return Denied(f"{answer.doing}: permission denied", hint=_DENIED.get(inner, endpoint.grant))
 
 
-def _invalid(answer: Answer, _endpoint: Endpoint) -> SyncError:
-    return Malformed(
-        f"{answer.doing}: Key Vault finds the request invalid", hint="check key, version, value and metadata"
-    )
-
-
 def _unauthenticated(answer: Answer, _endpoint: Endpoint) -> SyncError:
     found = _TENANT.search(answer.headers.get("www-authenticate", ""))
     tenant = f" of tenant {found[1]}" if found else ""
@@ -41,24 +35,27 @@ def _unauthenticated(answer: Answer, _endpoint: Endpoint) -> SyncError:
     )
 
 
-def _conflict(answer: Answer, _endpoint: Endpoint) -> SyncError:
-    if inner_code_of(answer) == "ObjectIsDeletedButRecoverable":
-        return Malformed(
-            f"{answer.doing}: it was deleted, and can still be recovered",
-            hint="recover it or purge it, or push to another remoteKey",
-        )
-    return Unavailable(f"{answer.doing}: another change of it is under way")
-
+_INVALID: Final = means(
+    Malformed, "Key Vault finds the request invalid", hint="check key, version, value and metadata"
+)
+_RECOVERABLE: Final = means(
+    Malformed,
+    "it was deleted, and can still be recovered",
+    hint="recover it or purge it, or push to another remoteKey",
+)
+_CHANGING: Final = means(Unavailable, "another change of it is under way")
 
 REFUSALS: Final = Refusals(
     vendor="Key Vault",
     check="check vaultUrl",
     is_absent=is_absent,
     errors={
-        HTTPStatus.BAD_REQUEST: _invalid,
+        HTTPStatus.BAD_REQUEST: _INVALID,
         HTTPStatus.UNAUTHORIZED: _unauthenticated,
         HTTPStatus.FORBIDDEN: _denied,
-        HTTPStatus.CONFLICT: _conflict,
+        HTTPStatus.CONFLICT: by_code(
+            inner_code_of, {"ObjectIsDeletedButRecoverable": _RECOVERABLE}, _CHANGING
+        ),
     },
 )
 """Statuses with details of Key Vault; all others have their usual meaning."""

@@ -3,33 +3,30 @@
 from http import HTTPStatus
 from typing import Final
 
-from syncret.providers.errors import Denied, SyncError, Unavailable
+from syncret.providers.errors import Denied, Unavailable
 from syncret.providers.kit.azure.errors import code_of, is_absent
-from syncret.providers.kit.http import Answer, Unauthenticated
-from syncret.providers.kit.rest.api import Refusals
-from syncret.providers.kit.rest.endpoints import Endpoint
+from syncret.providers.kit.http import Unauthenticated
+from syncret.providers.kit.rest.api import Refusals, by_code, means
 
-
-def _unauthenticated(answer: Answer, _endpoint: Endpoint) -> SyncError:
-    return Unauthenticated(
-        f"{answer.doing}: Azure does not accept the token",
-        hint="is the application of the tenant that the subscription belongs to?",
-    )
-
-
-def _conflict(answer: Answer, _endpoint: Endpoint) -> SyncError:
-    if code_of(answer) == "ScopeLocked":
-        return Denied(
-            f"{answer.doing}: a lock forbids it",
-            hint="remove the lock ReadOnly from the resource: it keeps keys from being listed",
-        )
-    return Unavailable(f"{answer.doing}: the resource is being changed")
-
+_FOREIGN: Final = means(
+    Unauthenticated,
+    "Azure does not accept the token",
+    hint="is the application of the tenant that the subscription belongs to?",
+)
+_LOCKED: Final = means(
+    Denied,
+    "a lock forbids it",
+    hint="remove the lock ReadOnly from the resource: it keeps keys from being listed",
+)
+_CHANGING: Final = means(Unavailable, "the resource is being changed")
 
 REFUSALS: Final = Refusals(
     vendor="Azure Resource Manager",
     check="check AZURE_RESOURCE_MANAGER_ENDPOINT",
     is_absent=is_absent,
-    errors={HTTPStatus.UNAUTHORIZED: _unauthenticated, HTTPStatus.CONFLICT: _conflict},
+    errors={
+        HTTPStatus.UNAUTHORIZED: _FOREIGN,
+        HTTPStatus.CONFLICT: by_code(code_of, {"ScopeLocked": _LOCKED}, _CHANGING),
+    },
 )
 """Statuses with details of Azure; all others have their usual meaning."""

@@ -13,7 +13,7 @@ from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # imports TLS
-    from syncret.providers.kit.http import Answer, Http
+    from syncret.providers.kit.http import Http
     from syncret.providers.kit.rest.identities import Identity
 
 HOME: Final = "quay.io"
@@ -42,17 +42,10 @@ class _Issued(msgspec.Struct):
     token: str
 
 
-def _refused(answer: "Answer", _endpoint: Endpoint) -> Denied:
-    return Denied(
-        f"{answer.doing}: the login is refused (HTTP {answer.status})",
-        hint="check robotAccount: does its federation name the cluster's issuer and this ServiceAccount?",
-    )
-
-
 async def generate(spec: QuayAccessTokenSpec, context: OpenContext) -> Generated:
     """A token of the robot account. It ends by itself; there is nothing to clean up."""
     from syncret.providers.kit.auth.jwt import expiry
-    from syncret.providers.kit.rest.api import Refusals  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Refusals, means  # imports asyncio and TLS
     from syncret.providers.kit.rest.connection import connected
     from syncret.providers.kit.rest.identities import FixedHeaders
     from syncret.providers.kit.rest.logins import account_jwt
@@ -63,7 +56,9 @@ async def generate(spec: QuayAccessTokenSpec, context: OpenContext) -> Generated
         jwt = await account_jwt(context, spec.service_account_ref, seconds=_SECONDS)
         return FixedHeaders({"Authorization": f"Basic {_pair(spec.robot_account, jwt)}"})
 
-    refusals = Refusals(vendor="Quay", check="check url", errors={401: _refused, 403: _refused})
+    hint = "check robotAccount: does its federation name the cluster's issuer and this ServiceAccount?"
+    refused = means(Denied, "the login is refused", hint=hint)
+    refusals = Refusals(vendor="Quay", check="check url", errors={401: refused, 403: refused})
     async with connected(f"https://{host}", context, identify, refusals) as api:
         token = (await api.call(EXCHANGE)).decode(_Issued).token
     values = {"registry": host, "auth": _pair(spec.robot_account, token), "expiry": expiry(token)}

@@ -10,11 +10,10 @@ from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.gitlab.client import GitlabClient
 from syncret.providers.gitlab.spec import HOME, GitlabSpec
-from syncret.providers.kit.http import Answer, Http, Tls
+from syncret.providers.kit.http import Http, Tls
 from syncret.providers.kit.references import ca_bundle, read_text
-from syncret.providers.kit.rest.api import Refusals, says
+from syncret.providers.kit.rest.api import Refusals, means, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity
 
 
@@ -22,19 +21,17 @@ class _Failure(msgspec.Struct):
     message: str = ""
 
 
-def _ambiguous(answer: Answer, _endpoint: Endpoint) -> Malformed:
-    return Malformed(
-        f"{answer.doing}: several variables have this key, in different environments",
-        hint="write environment into the store",
-    )
-
-
+_AMBIGUOUS: Final = means(
+    Malformed,
+    "several variables have this key, in different environments",
+    hint="write environment into the store",
+)
 _REFUSALS: Final = Refusals(
     vendor="GitLab's variables",
     check="check url, projectID and groupIDs: to those who may not see it, a project does not exist",
     # a variable is missing, and not the project or the group
     is_absent=says(_Failure, lambda failure: failure.message.endswith("Variable Not Found")),
-    errors={409: _ambiguous},
+    errors={409: _AMBIGUOUS},
 )
 
 

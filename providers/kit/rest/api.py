@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.http import Answer, Body, Http, json_body, segments
@@ -12,6 +12,9 @@ from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Headers, Identity
 
 F = TypeVar("F")
+
+Meaning: TypeAlias = Callable[[Answer, Endpoint], SyncError | None]
+"""Makes the error of a refusal; None: the answer is not the vendor's."""
 
 
 def _nothing_is_absent(_answer: Answer) -> bool:
@@ -51,20 +54,24 @@ class Refusals:
     is_absent: Callable[[Answer], bool] = _nothing_is_absent
     """Whether a 404 says that the entry does not exist. Any proxy can answer 404, and whatever counts as
     deleted may be deleted here, too: it must be in the vendor's own words."""
-    errors: Mapping[int, Callable[[Answer, Endpoint], SyncError | None]] = field(
-        default_factory=dict[int, Callable[[Answer, Endpoint], SyncError | None]]
-    )
-    """Errors of statuses with details of the vendor; None: the answer is not the vendor's."""
+    errors: Mapping[int, Meaning] = field(default_factory=dict[int, Meaning])
+    """Errors of statuses with details of the vendor."""
 
 
-def bad_signature(check: str) -> Callable[[Answer, Endpoint], SyncError]:
-    """The error for 401 of an API whose requests are signed, which holds for minutes."""
+def means(error: type[SyncError], what: str, *, hint: str = "") -> Meaning:
+    """A refusal that always means this."""
+    return lambda answer, _endpoint: error(f"{answer.doing}: {what}", hint=hint)
 
-    def error(answer: Answer, _endpoint: Endpoint) -> SyncError:
-        hint = f"check {check}, and whether the clock is right"
-        return Unauthenticated(f"{answer.doing}: HTTP 401 Unauthorized: the signature is refused", hint=hint)
 
-    return error
+def by_code(code_of: Callable[[Answer], str], codes: Mapping[str, Meaning], others: Meaning) -> Meaning:
+    """A refusal whose meaning depends on the vendor's code for it."""
+    return lambda answer, endpoint: codes.get(code_of(answer), others)(answer, endpoint)
+
+
+def bad_signature(check: str) -> Meaning:
+    """The meaning of 401 of an API whose requests are signed: a signature holds for minutes."""
+    hint = f"check {check}, and whether the clock is right"
+    return means(Unauthenticated, "HTTP 401 Unauthorized: the signature is refused", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,7 +244,7 @@ class Scenario:
     async def _draws(self) -> None:
         """Three draws: one is not in use any more then, and is cleaned up soon.
 
-        The last is told by the Event of the one before it, which has to be written first: those that wait are counted.
+        Only an Event that has been written is patched, so the third waits for the one of the second.
         """
         self.create("UUID", "u", {})
         source = {"sourceRef": {"generatorRef": {"kind": "UUID", "name": "u"}}}
