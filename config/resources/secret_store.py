@@ -46,7 +46,7 @@ class RetrySettings(Model):
     """
 
     max_retries: Int32 | None = None
-    """How often a call is repeated at most; absent: as the setting `callAttempts` says. Example: 5"""
+    """How often a call is repeated at most; absent: in a store, as `callAttempts` says. Example: 5"""
     retry_interval: str | None = None
     """Pause before each repetition; absent: one that doubles. Example: 10s"""
 

@@ -31,9 +31,10 @@ class WorkloadCredentialsDynamicSecretSpec(Model):
     provider: BeyondTrustWorkloadCredentialsSpec
     """Where the dynamic secret is, and who leases it; the last part of `folderPath` is its name."""
     retry_settings: RetrySettings | None = None
-    """How often a failed request is repeated, in ESO; accepted, the settings of the daemon count."""
+    """Accepted and not looked at: a lease whose answer was lost is not asked for again at once."""
     controller: str = ""
-    """Name of the operator that is responsible; accepted, and not looked at. Example: main"""
+    """Class of daemons that serve the generator; others, by their setting `controllerClass`, ignore it.
+    Example: edge"""
 
 
 class _Credentials(msgspec.Struct, rename="camel"):

@@ -4,11 +4,13 @@ import base64
 import hashlib
 import hmac
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from math import floor
 from typing import Final
 
-from syncret.config.catalog import SpecType
+from syncret.config.catalog import Scope, SpecType
+from syncret.config.errors import Problem, Severity
 from syncret.config.fields import Model, SecretKeySelector, Timestamp
 from syncret.providers.contract import Generated, Generator, OpenContext
 from syncret.providers.errors import Malformed
@@ -39,9 +41,21 @@ class MFASpec(Model):
     time_period: int = 0
     """Seconds that a token is valid; zero means thirty. Example: 60"""
     algorithm: str = ""
-    """Accepted and ignored: tokens are made with SHA-1. Example: sha1"""
+    """Accepted and not looked at: tokens are made with SHA-1, as the operator makes them. Example: sha1"""
     when: Timestamp | None = None
     """The time of the token, instead of now; only tests need it. Example: '2026-01-01T00:00:00Z'"""
+
+
+def check(spec: MFASpec, _scope: Scope) -> Iterator[Problem]:
+    """A warning of an algorithm that tokens are not made with."""
+    if spec.algorithm.lower() not in {"", "sha1"}:
+        yield Problem(
+            path="algorithm",
+            message="tokens are made with SHA-1 all the same: another side that expects this refuses them",
+            hint="set the other side to SHA-1, and remove algorithm",
+            severity=Severity.WARNING,
+            runtime=True,
+        )
 
 
 async def generate(spec: MFASpec, context: OpenContext) -> Generated:
@@ -94,4 +108,4 @@ def _seconds(when: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-GENERATOR: Final = Generator(SpecType("MFA", MFASpec), generate=generate, local=True)
+GENERATOR: Final = Generator(SpecType("MFA", MFASpec, check=check), generate=generate, local=True)

@@ -23,7 +23,9 @@ _LEASE: Final = "leaseID"
 _ENDS: Final = "ends"
 
 _RAW: Final = ("request_id", "lease_id", "lease_duration", "renewable", "data", "warnings")
-_RAW_IF_ANY: Final = ("auth", "wrap_info")
+_RAW_IF_ANY: Final = ("wrap_info", "mount_type")
+_UNSET: Final = (None, False, "", "0")
+_ERRORS: Final = "errors"
 _AUTH: Final = (
     "client_token",
     "accessor",
@@ -68,11 +70,22 @@ async def _send(vault: Vault, spec: VaultDynamicSecretSpec) -> Reply | None:
     doing = "unable to get dynamic secret"
     raw = spec.result_type == "Raw"
     found = await vault.call(method, joined(spec.path), doing=doing, query=query, body=body, wrapped=raw)
-    if not isinstance(found, Absent) and found.document:
-        return found
-    if spec.allow_empty_response:
-        return None
+    reply = None if isinstance(found, Absent) else _with_envelope(found, doing)
+    if reply is not None or spec.allow_empty_response:
+        return reply
     raise Malformed(f"{doing}: empty response from Vault", hint="check path, or set allowEmptyResponse")
+
+
+def _with_envelope(reply: Reply, doing: str) -> Reply | None:
+    """The reply; None if it is empty. Some paths answer without Vault's envelope: all is data then."""
+    document = reply.document
+    if any(document.get(name) not in _UNSET for name in (*_RAW, *_RAW_IF_ANY, "auth")):
+        return reply
+    if not document.keys() - {_ERRORS}:
+        return None
+    if _ERRORS in document:
+        raise Malformed(f"{doing}: Vault answers with errors", hint="the audit log of Vault has the request")
+    return Reply({"data": document})
 
 
 def _request(spec: VaultDynamicSecretSpec) -> tuple[str, Mapping[str, str | tuple[str, ...]] | None, Json]:
@@ -94,12 +107,18 @@ def _values(reply: Reply, kind: str, work: Work) -> SecretMap:
             data = reply.data or {}
             return {key: SecretBytes(gojson.byte_value(value, work)) for key, value in data.items()}
         case "Auth":
-            auth = reply.part("auth")
-            chosen: Document = {name: auth.get(name) for name in _AUTH if auth}
+            chosen = _auth(reply)
         case _:
             chosen = {name: document.get(name) for name in _RAW}
-            chosen |= {name: document[name] for name in _RAW_IF_ANY if document.get(name) is not None}
+            chosen |= {name: document[name] for name in _RAW_IF_ANY if document.get(name)}
+            chosen |= {"auth": auth} if (auth := _auth(reply)) else {}
     return fields(SecretBytes(gojson.marshal(chosen, work).encode()), work)
+
+
+def _auth(reply: Reply) -> Document:
+    """The login that a token was made with, in the fields that the operator knows."""
+    auth = reply.part("auth")
+    return {name: auth.get(name) for name in _AUTH if auth}
 
 
 def _state(reply: Reply, now: float) -> Document | None:

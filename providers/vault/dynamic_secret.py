@@ -34,7 +34,8 @@ class VaultDynamicSecretSpec(Model):
     allow_empty_response: Defaulted[bool] = False
     """Whether an answer without content is in order; otherwise it is an error."""
     retry_settings: RetrySettings | None = None
-    """How calls without an answer are repeated."""
+    """How calls without an answer are repeated: twice, if this is absent; without `maxRetries`: not at all.
+    Example: {maxRetries: 5, retryInterval: 10s}"""
     controller: str = ""
     """Class of daemons that serve the generator; others, by their setting `controllerClass`, ignore it.
     Example: edge"""

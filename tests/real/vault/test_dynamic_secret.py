@@ -70,6 +70,10 @@ async def test_draws_everything(leased: str) -> None:
     assert set(values) == {"request_id", "lease_id", "lease_duration", "renewable", "data", "warnings"}
 
 
+async def test_an_answer_without_an_envelope_is_data() -> None:
+    assert raw(await draw("sys/seal-status"))["sealed"] == b"false"
+
+
 async def test_lists_and_asks_with_a_query(leased: str) -> None:
     assert raw(await draw(leased, method="LIST")) == {"keys": b'["db"]'}
     versions = vault().mount(version="2")

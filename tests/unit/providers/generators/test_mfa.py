@@ -4,9 +4,10 @@ from datetime import datetime
 
 import pytest
 
+from syncret.config.catalog import Scope
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.errors import Malformed
-from syncret.providers.generators.mfa import MFASpec, generate, totp
+from syncret.providers.generators.mfa import MFASpec, check, generate, totp
 from syncret.providers.work import Work
 from tests.support.opened import Given, context
 
@@ -65,3 +66,17 @@ async def test_the_time_can_be_fixed() -> None:
     values = (await generate(spec, context(Given(secrets={"otp": {"seed": SEED}})))).values
 
     assert values["token"].raw == b"94287082"
+
+
+@pytest.mark.parametrize("algorithm", ["", "sha1", "SHA1"])
+def test_sha_1_is_what_tokens_are_made_with(algorithm: str) -> None:
+    spec = MFASpec(secret=SecretKeySelector(name="otp", key="seed"), algorithm=algorithm)
+
+    assert list(check(spec, Scope(cluster=False))) == []
+
+
+def test_another_algorithm_is_warned_of() -> None:
+    spec = MFASpec(secret=SecretKeySelector(name="otp", key="seed"), algorithm="sha256")
+    [problem] = check(spec, Scope(cluster=False))
+
+    assert (problem.path, problem.fatal) == ("algorithm", False)
