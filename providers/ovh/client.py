@@ -28,8 +28,12 @@ from syncret.providers.work import Work
 
 _READ: Final = "give the identity an IAM policy with okms:apikms:secret/get and secret/version/getData"
 _LIST: Final = "give the identity an IAM policy with okms:apikms:secret/get"
-_WRITE: Final = "give the identity an IAM policy with okms:apikms:secret/create, edit and delete"
+_WRITE: Final = (
+    "give the identity an IAM policy with okms:apikms:secret/create, secret/version/create and secret/delete"
+)
 _NEXT: Final = "x-pagination-cursor-next"
+_FEWEST: Final = "10"
+"""Entries of the smallest page that can be asked for."""
 
 READ: Final = Endpoint("GET", "/v2/secret/{path}", "reading secret {path}", _READ)
 LIST: Final = Endpoint("GET", "/v1/secret/metadata/{path}", "listing secrets", _LIST)
@@ -151,5 +155,5 @@ class OvhClient(Versioned, ComputingClient, TextValues, SingleReads[SecretBytes]
 
     # -- probe
     async def probe(self) -> Readiness:
-        await self._api.call(SECRETS, headers={"X-Pagination-Size": "1"})
+        await self._api.call(SECRETS, headers={"X-Pagination-Size": _FEWEST})
         return "ready"

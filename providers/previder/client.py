@@ -20,9 +20,10 @@ from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretByte
 from syncret.providers.work import Work
 
 _GRANT: Final = "give the store a token that may decrypt the secrets of this environment"
+_MANAGE: Final = "give the store a ReadWrite token: a ReadOnly one may decrypt secrets, but not list them"
 
 READ: Final = Endpoint("GET", "/secret/{id}/decrypt", "reading secret {id}", _GRANT)
-LIST: Final = Endpoint("GET", "/secret", "listing secrets", _GRANT)
+LIST: Final = Endpoint("GET", "/secret", "listing secrets", _MANAGE)
 TOKEN: Final = Endpoint("GET", "/token/info", "asking for the token", _GRANT)
 
 

@@ -3,14 +3,13 @@
 https://www.volcengine.com/docs/6476
 """
 
-from functools import partial
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
 
 from syncret.providers.contract import Paced
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
@@ -29,6 +28,7 @@ def _action(name: str, doing: str) -> Endpoint:
 
 
 READ: Final = _action("GetSecretValue", "reading secret {name}")
+DESCRIBE: Final = _action("DescribeSecret", "asking for the state of secret {name}")
 LIST: Final = _action("DescribeSecrets", "listing secrets")
 CREATE: Final = _action("CreateSecret", "creating secret {name}")
 UPDATE: Final = _action("SetSecretValue", "changing secret {name}")
@@ -36,11 +36,15 @@ DELETE: Final = _action("ScheduleSecretDeletion", "deleting secret {name}")
 
 _PER_PAGE: Final = 100
 _WINDOW: Final = 7
-"""Days until a deleted secret is gone; the fewest that Volcengine takes."""
+"""Days in which a deletion can be cancelled: the fewest, if a secret is not to be deleted at once."""
 
 
-class Refused(Malformed):
-    """A request that Volcengine refuses with a code other than the common ones."""
+class Absent(Malformed):
+    """There is no such secret, or no such version of it."""
+
+
+class WrongState(Malformed):
+    """The secret is disabled, or waits for its deletion."""
 
 
 class _Value(msgspec.Struct):
@@ -62,6 +66,14 @@ class _Listed(msgspec.Struct):
         return not self.ScheduleDeleteTime and self.SecretState != "PendingDelete"
 
 
+class _Described(msgspec.Struct):
+    Secret: _Listed
+
+
+class _DescribedAnswer(msgspec.Struct):
+    Result: _Described
+
+
 class _List(msgspec.Struct):
     Secrets: list[_Listed] | None = None
 
@@ -71,18 +83,19 @@ class _ListAnswer(msgspec.Struct):
 
 
 class VolcengineClient(ComputingClient, VersionedTexts):
-    """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
+    """Reads, finds, pushes, deletes and probes. A secret that waits for its deletion counts as deleted."""
 
     # -- read
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
-        """The value. Whether it is absent, the list decides: the API's error codes are not published."""
         body = {"SecretName": key.key, **({"VersionID": key.version} if key.version else {})}
         try:
             answer = await self._api.call(READ, body=body, name=key.key)
-        except Refused:
-            if await self._is_listed(key.key):
-                raise
+        except Absent:
             return None
+        except WrongState:
+            if await self._is_leaving(key.key):
+                return None
+            raise
         value = answer.decode(_ValueAnswer).Result.SecretValue
         if value is None:
             raise Malformed(f"secret {key.key} has no value", hint="is it of the type Generic?")
@@ -96,11 +109,13 @@ class VolcengineClient(ComputingClient, VersionedTexts):
         raw = gojson.raw_fields(found.raw, work)
         return {name: SecretBytes(text.encode("utf-8", "surrogateescape")) for name, text in raw.items()}
 
-    async def _is_listed(self, name: str) -> bool:
-        async for each in pages(partial(self._page), unpaced, doing=LIST.doing):
-            if each.SecretName == name:
-                return each.is_there
-        return False
+    async def _is_leaving(self, name: str) -> bool:
+        """Whether a secret waits for its deletion."""
+        try:
+            answer = await self._api.call(DESCRIBE, body={"SecretName": name}, name=name)
+        except Absent:
+            return False
+        return not answer.decode(_DescribedAnswer).Result.Secret.is_there
 
     async def _page(self, token: str) -> Page[_Listed]:
         number = int(token or "1")
@@ -125,9 +140,20 @@ class VolcengineClient(ComputingClient, VersionedTexts):
         name = item.remote_key
         body = {"SecretName": name, "SecretValue": as_text(text, "push it in base64")}
         if entry is None:
-            await self._api.call(CREATE, body={**body, "SecretType": "Generic"}, name=name)
+            await self._create(name, {**body, "SecretType": "Generic"})
         else:
             await self._api.call(UPDATE, body=body, name=name)
+
+    async def _create(self, name: str, body: Mapping[str, str]) -> None:
+        try:
+            await self._api.call(CREATE, body=body, name=name)
+        except Malformed as error:  # the code for a name in use is not published
+            if not await self._is_leaving(name):
+                raise
+            raise Malformed(
+                f"creating secret {name}: one of this name waits for its deletion",
+                hint="cancel its deletion (CancelSecretDeletion), or wait until it is gone",
+            ) from error
 
     async def remove(self, key: str) -> None:
         await self._api.call(DELETE, body={"SecretName": key, "PendingWindowInDays": _WINDOW}, name=key)

@@ -17,7 +17,7 @@ from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Identity
 from syncret.providers.kit.rest.logins import log_in_with, moment
 from syncret.providers.kit.rest.signed import AccessKey, SignedRequests
-from syncret.providers.volcengine.client import Refused, VolcengineClient
+from syncret.providers.volcengine.client import Absent, VolcengineClient, WrongState
 from syncret.providers.volcengine.receivers import address, receivers, sts
 from syncret.providers.volcengine.signing import signer
 from syncret.providers.volcengine.spec import VolcengineSecretRef, VolcengineSpec
@@ -51,18 +51,26 @@ class _Failure(msgspec.Struct):
 
 
 def _refused(answer: Answer, endpoint: Endpoint) -> SyncError | None:
-    """The error for a code: https://www.volcengine.com/docs/6369/68677."""
+    """The error for a code: https://www.volcengine.com/docs/6369/68677 has those of all services.
+
+    Those of this one are on the page of each action, such as https://www.volcengine.com/docs/6476/1355672.
+    """
     failure = answer.decode_if(_Failure)
     if failure is None:
         return None
     code = failure.ResponseMetadata.Error.Code
-    if code == "FlowLimitExceeded":
+    if code == "FlowLimitExceeded" or code.startswith("Reject.Throttling."):  # the latter with HTTP 403
         return Throttled(f"{answer.doing}: Volcengine allows fewer calls")
     if code in _LOGINS:
         return Denied(f"{answer.doing}: Volcengine refuses the access key ({code})", hint=_KEY)
     if code == "AccessDenied" or answer.status == 403:  # noqa: PLR2004  # HTTP
         return Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
-    return Refused(f"{answer.doing}: HTTP {answer.status}, {code}", hint="check remoteRef")
+    if answer.status == 404 and code.replace(" ", "").startswith("NotFound"):  # noqa: PLR2004  # HTTP
+        return Absent(f"{answer.doing}: there is no such secret or version", hint="check remoteRef")
+    if code == "InvalidSecretStatus":
+        hint = "enable the secret, or cancel its deletion (CancelSecretDeletion)"
+        return WrongState(f"{answer.doing}: the secret is disabled, or waits for its deletion", hint=hint)
+    return Malformed(f"{answer.doing}: HTTP {answer.status}, {code}", hint="check remoteRef")
 
 
 _REFUSALS: Final = Refusals(
@@ -128,6 +136,9 @@ async def _of_role(spec: VolcengineSpec, http: Http, context: OpenContext) -> Ex
         "RoleSessionName": own.environment.get("VOLCENGINE_OIDC_ROLE_SESSION_NAME", "") or "syncret",
         "DurationSeconds": _SECONDS,
     }
+    policy = own.environment.get("VOLCENGINE_OIDC_ROLE_POLICY", "")
+    if policy:
+        fields["Policy"] = policy
     answer = await log_in_with(
         http,
         f"{sts()}/?Action=AssumeRoleWithOIDC&Version=2018-01-01",

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
@@ -98,3 +98,15 @@ async def test_a_version_that_does_not_exist() -> None:
     async with running(Ovh()) as server, OvhHarness(server).open() as client:
         server.secrets["a"] = [{"k": "1"}]
         assert await read(client, RemoteRef("a", version="2")) is None
+
+
+async def test_rights_of_a_push() -> None:
+    async with running(Ovh()) as server, OvhHarness(server).open() as client:
+        server.secrets["a"] = [{"k": "1"}]
+        with (
+            server.failing(lambda request: server.denied(request) if request.method == "PUT" else None),
+            pytest.raises(Denied, match="changing secret a") as caught,
+        ):
+            await writer(client).push(item("a", b"two"))
+
+    assert "secret/version/create" in caught.value.hint

@@ -6,7 +6,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from syncret.config.meta import Document
+from syncret.providers.errors import Denied
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from syncret.providers.testing.calls import finder, read
+from syncret.providers.values import FindQuery, RemoteRef
+from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness, read_only
 from tests.support.servers.previder.server import Previder
 from tests.support.servers.rest import running
@@ -44,3 +49,14 @@ class TestPrevider(ProviderSuite):
     async def harness(self) -> AsyncGenerator[Harness]:
         async with running(Previder()) as server:
             yield PreviderHarness(server)
+
+
+async def test_a_token_that_only_decrypts() -> None:
+    async with running(Previder()) as server, PreviderHarness(server).open() as client:
+        server.secrets["db"], server.kind = "1", "ReadOnly"
+        found = await read(client, RemoteRef("db"))
+        with pytest.raises(Denied, match="listing secrets") as caught:
+            await finder(client).find(FindQuery(name="."), unpaced, Work())
+
+    assert found == b"1"
+    assert "ReadWrite" in caught.value.hint

@@ -5,12 +5,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from syncret.config.meta import Document
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Denied, Malformed, Throttled
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from syncret.providers.testing.calls import fields, finder, read
+from syncret.providers.testing.calls import fields, finder, item, read, writer
 from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness
@@ -92,12 +93,17 @@ async def test_the_role_of_the_pod(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         file.write_text("jwt-of-daemon\n")
         async with OfRole(server).open() as client:
             found = await read(client, RemoteRef("db"))
+        whole = server.policy
+        monkeypatch.setenv("VOLCENGINE_OIDC_ROLE_POLICY", '{"Statement": []}')
+        async with OfRole(server).open():
+            limited = server.policy
         file.write_text("another")
         with pytest.raises(Denied, match="the login is refused"):
             async with OfRole(server).open():
                 pass
 
     assert found == b"1"
+    assert (whole, limited) == ("", '{"Statement": []}')
 
 
 async def test_members_are_json(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,16 +124,81 @@ async def test_temporary_keys(monkeypatch: pytest.MonkeyPatch) -> None:
             assert await read(client, RemoteRef("db")) == b"1"
 
 
-async def test_what_is_listed_is_not_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_counts_as_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        server.secrets = {"leaving": ["1"], "there": ["1"]}
+        server.deleted = {"leaving"}
+        refs = (RemoteRef("none"), RemoteRef("there", version="v9"), RemoteRef("leaving"))
+        found = [await read(client, ref) for ref in refs]
+
+    reading, asking = ("POST /?Action=GetSecretValue", "POST /?Action=DescribeSecret")
+    assert found == [None, None, None]
+    assert [call.partition("&")[0] for call in server.calls] == [reading, reading, reading, asking]
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        pytest.param(400, "InvalidParameter", id="a name that cannot be"),
+        pytest.param(400, "InvalidSecretType", id="a secret of another kind"),
+        pytest.param(400, "Not Found", id="another status"),
+        pytest.param(404, "InvalidActionOrVersion", id="no such action there"),
+    ],
+)
+async def test_other_errors_are_no_absence(monkeypatch: pytest.MonkeyPatch, status: int, code: str) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+
+        def fault(request: web.Request) -> web.StreamResponse | None:
+            reads = request.query["Action"] == "GetSecretValue"
+            return server.error(status, code).response() if reads else None
+
+        with server.failing(fault), pytest.raises(Malformed, match=f"HTTP {status}, {code}"):
+            await read(client, RemoteRef("db"))
+
+
+async def test_a_disabled_secret_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        server.secrets, server.disabled = {"db": ["1"]}, {"db"}
+        with pytest.raises(Malformed, match="the secret is disabled"):
+            await read(client, RemoteRef("db"))
+
+
+async def test_a_search_leaves_out_what_waits_for_its_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
     async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
         server.secrets = {f"s-{number}": ["1"] for number in range(150)}
         server.deleted = {"s-149"}
-        with pytest.raises(Malformed, match=r"HTTP 404, NotFound\.Version"):
-            await read(client, RemoteRef("s-120", version="v9"))
-        gone = await read(client, RemoteRef("s-149"))
         found = await finder(client).find(FindQuery(path="s-14"), unpaced, Work())
 
-    assert (gone, len(found or ())) == (None, 10)
+    assert set(found or ()) == {"s-14", *(f"s-{number}" for number in range(140, 149))}
+
+
+async def test_a_push_to_what_waits_for_its_deletion(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        server.secrets, server.deleted = {"db": ["1"]}, {"db"}
+        with pytest.raises(Malformed, match="one of this name waits for its deletion") as caught:
+            await writer(client).push(item("db", b"2"))
+
+    assert "CancelSecretDeletion" in caught.value.hint
+    assert server.secrets == {"db": ["1"]}
+
+
+async def test_a_name_that_another_has_taken_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+
+        def taken(request: web.Request) -> None:
+            if request.query["Action"] == "CreateSecret":
+                server.secrets = {"db": ["1"]}
+
+        with server.failing(taken), pytest.raises(Malformed, match="HTTP 400, NameInUse"):
+            await writer(client).push(item("db", b"2"))
+
+
+@pytest.mark.parametrize("code", ["Reject.Throttling.Action", "Reject.Throttling.Other"])
+@pytest.mark.parametrize("status", [400, 403])
+async def test_throttling(monkeypatch: pytest.MonkeyPatch, status: int, code: str) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        with server.failing(lambda _request: server.error(status, code).response()), pytest.raises(Throttled):
+            await read(client, RemoteRef("db"))
 
 
 async def test_a_clock_that_is_off(monkeypatch: pytest.MonkeyPatch) -> None:

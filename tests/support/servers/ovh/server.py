@@ -51,7 +51,7 @@ class Ovh(RestServer):
 
     async def _secrets(self, request: web.Request) -> web.Response:
         self.enter(request)
-        listed, headers = _page(request, list(self.secrets))
+        listed, headers = self._page(request, list(self.secrets))
         found = [{"path": path, "metadata": _metadata(self.secrets[path])} for path in listed]
         return web.json_response(found, headers=headers)
 
@@ -96,16 +96,18 @@ class Ovh(RestServer):
         keys = [name.partition("/")[0] + ("/" if "/" in name else "") for name in names]
         if not keys:
             raise self.refusal(404, "nothing is there")
-        listed, headers = _page(request, list(dict.fromkeys(keys)))
+        listed, headers = self._page(request, list(dict.fromkeys(keys)))
         return web.json_response({"data": {"keys": listed}, "request_id": "r"}, headers=headers)
 
-
-def _page(request: web.Request, every: list[str]) -> tuple[list[str], dict[str, str]]:
-    """Two entries, or as many as asked for, from the cursor on; and where the next page begins."""
-    first = int(urlsafe_b64decode(request.headers.get("X-Pagination-Cursor", "")) or 0)
-    end = first + int(request.headers.get("X-Pagination-Size", "2"))
-    following = {"X-Pagination-Cursor-Next": urlsafe_b64encode(b"%d" % end).decode()}
-    return every[first:end], following if end < len(every) else {}
+    def _page(self, request: web.Request, every: list[str]) -> tuple[list[str], dict[str, str]]:
+        """Two entries, or as many as asked for, from the cursor on; and where the next page begins."""
+        first = int(urlsafe_b64decode(request.headers.get("X-Pagination-Cursor", "")) or 0)
+        size = request.headers.get("X-Pagination-Size")
+        if size is not None and not 10 <= int(size) <= 100:
+            raise self.refusal(400, "the size of a page is 10 to 100")
+        end = first + int(size or 2)
+        following = {"X-Pagination-Cursor-Next": urlsafe_b64encode(b"%d" % end).decode()}
+        return every[first:end], following if end < len(every) else {}
 
 
 def _metadata(held: list[dict[str, Any]]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ class Previder(RestServer):
     def __init__(self) -> None:
         super().__init__()
         self.secrets: dict[str, str] = {}
+        self.kind = "ReadWrite"
+        """Of the token; with one that is ReadOnly secrets are decrypted only."""
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         return [
@@ -32,10 +34,12 @@ class Previder(RestServer):
 
     async def _token(self, request: web.Request) -> web.Response:
         self.enter(request)
-        return web.json_response({"id": "t1", "tokenType": "READ_ONLY", "environmentId": "e1"})
+        return web.json_response({"id": "t1", "tokenType": self.kind, "environmentId": "e1"})
 
     async def _list(self, request: web.Request) -> web.Response:
         self.enter(request)
+        if self.kind != "ReadWrite":
+            raise self.refusal(403, "secrets are managed by another kind of token")
         return web.json_response([{"id": f"id-{name}", "description": name} for name in self.secrets])
 
     async def _decrypt(self, request: web.Request) -> web.Response:

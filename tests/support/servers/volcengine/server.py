@@ -31,16 +31,27 @@ class Volcengine(RestServer):
         self.secrets: dict[str, list[str]] = {}
         """The versions of each, by name; the first one is `v1`."""
         self.deleted: set[str] = set()
+        """What waits for its deletion."""
+        self.disabled: set[str] = set()
+        self.policy = ""
+        """What limits the session of a role, as it was last asked for."""
 
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         return [web.post("/", self._call)]
 
     def refusal(self, status: int, message: str) -> Refused:
-        codes = {401: "SignatureDoesNotMatch", 403: "AccessDenied", 429: "FlowLimitExceeded"}
-        error = {"Code": codes.get(status, message), "Message": message}
-        return Refused(
-            400 if status == 401 else status, {"ResponseMetadata": {"RequestId": "r", "Error": error}}
-        )
+        codes = {
+            401: "SignatureDoesNotMatch",
+            403: "AccessDenied",
+            404: "Not Found",
+            429: "FlowLimitExceeded",
+        }
+        return self.error(400 if status == 401 else status, codes[status], message)
+
+    def error(self, status: int, code: str, message: str = "") -> Refused:
+        """An error with a code."""
+        error = {"Code": code, "Message": message}
+        return Refused(status, {"ResponseMetadata": {"RequestId": "r", "Error": error}})
 
     def token_of(self, request: web.Request) -> str:
         """What a good signature, of this request and not long ago, stands for."""
@@ -66,7 +77,7 @@ class Volcengine(RestServer):
 
     @property
     def writes(self) -> int:
-        reads = ("GetSecretValue", "DescribeSecrets", "AssumeRoleWithOIDC")
+        reads = ("GetSecretValue", "DescribeSecret", "AssumeRoleWithOIDC")
         return sum(not any(read in call for read in reads) for call in self.calls)
 
     async def _call(self, request: web.Request) -> web.Response:
@@ -80,6 +91,7 @@ class Volcengine(RestServer):
             raise self.refusal(401, "the content is another one")
         done: dict[str, Callable[[dict[str, Any]], object]] = {
             "GetSecretValue": self._read,
+            "DescribeSecret": self._describe,
             "DescribeSecrets": self._list,
             "CreateSecret": self._create,
             "SetSecretValue": self._update,
@@ -91,34 +103,48 @@ class Volcengine(RestServer):
         form = await request.post()
         if (form["RoleTrn"], form["OIDCToken"]) != (ROLE, self.oidc):
             raise self.refusal(403, "AccessDenied")
+        self.policy = str(form.get("Policy", ""))
         key = {"AccessKeyId": self.key_id, "SecretAccessKey": self.token, "SessionToken": self.session}
         given = {**key, "ExpiredTime": "2033-01-01T00:00:00Z"}
         return web.json_response({"ResponseMetadata": {}, "Result": {"Credentials": given}})
 
-    def _held(self, body: dict[str, Any]) -> list[str]:
+    def _held(self, body: dict[str, Any], *, in_any_state: bool = False) -> list[str]:
         name = body["SecretName"]
-        if name not in self.secrets or name in self.deleted:
-            raise self.refusal(404, "NotFound.Secret")
+        if name not in self.secrets:
+            raise self.refusal(404, f"Not found secret [{name}].")
+        state = self._shown(name)["SecretState"]
+        if state != "Enable" and not in_any_state:
+            message = f"The secret status [{state}] does not allow to perform this action."
+            raise self.error(400, "InvalidSecretStatus", message)
         return self.secrets[name]
+
+    def _shown(self, name: str) -> dict[str, str]:
+        if name in self.deleted:
+            return {"SecretName": name, "SecretState": "PendingDelete", "ScheduleDeleteTime": "1"}
+        return {"SecretName": name, "SecretState": "Disable" if name in self.disabled else "Enable"}
 
     def _read(self, body: dict[str, Any]) -> object:
         held = self._held(body)
         version = body.get("VersionID", f"v{len(held)}")
         named = {f"v{number}": value for number, value in enumerate(held, 1)}
         if version not in named:
-            raise self.refusal(404, "NotFound.Version")
+            raise self.refusal(404, f"Not found secret version [{version}].")
         return {"SecretValue": named[version], "VersionID": version, "VersionStage": "Current"}
+
+    def _describe(self, body: dict[str, Any]) -> object:
+        self._held(body, in_any_state=True)
+        return {"Secret": self._shown(body["SecretName"])}
 
     def _list(self, body: dict[str, Any]) -> object:
         size, number = body["PageSize"], body["CurrentPage"]
-        shown = [
-            {"SecretName": name, "ScheduleDeleteTime": "1" if name in self.deleted else ""}
-            for name in self.secrets
-        ]
+        shown = [self._shown(name) for name in self.secrets]
         return {"Secrets": shown[(number - 1) * size : number * size], "PageInfo": {"TotalCount": len(shown)}}
 
     def _create(self, body: dict[str, Any]) -> object:
+        """A name is in use until its secret is gone; the code that says so is not published."""
         assert body["SecretType"] == "Generic"
+        if body["SecretName"] in self.secrets:
+            raise self.error(400, "NameInUse")
         self.secrets[body["SecretName"]] = [body["SecretValue"]]
         return {"Secret": {"SecretName": body["SecretName"]}}
 
@@ -127,7 +153,7 @@ class Volcengine(RestServer):
         return {}
 
     def _delete(self, body: dict[str, Any]) -> object:
-        self._held(body)
+        self._held(body, in_any_state=True)
         assert 7 <= body["PendingWindowInDays"] <= 30
         self.deleted.add(body["SecretName"])
         return {}

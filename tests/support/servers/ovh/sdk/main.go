@@ -75,7 +75,7 @@ func main() {
 	said(found.Version.Data, nil)
 	_, err = client.GetSecretV2(ctx, domain, "none", nil, &yes)
 	said(nil, err)
-	every, listed := client.ListAllSecrets(domain, number(2)), []string{}
+	every, listed := client.ListAllSecrets(domain, nil), []string{}
 	for every.Next(ctx) {
 		each, err := every.Value()
 		must(err)
