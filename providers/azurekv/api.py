@@ -109,7 +109,9 @@ class Api:
         # the link to a page has the parameters
         endpoint = _endpoint("GET", link or "/secrets", SECRET, doing)
         answer = await self._rest.look_up(endpoint, params={} if link else {**VERSION, "maxresults": _PAGE})
-        page = _Page() if answer is None else answer.decode(_Page)
+        if answer is None:
+            raise Malformed(f"{doing}: the vault has none to list", hint="check vaultUrl")
+        page = answer.decode(_Page)
         following = page.next_link or ""
         if following and not self._rest.http.is_own_server(following):  # Azure writes the port, too
             raise Malformed(f"{doing}: the next page is on another server", hint="check vaultUrl")

@@ -5,12 +5,14 @@ from http import HTTPStatus
 from typing import Final
 
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from syncret.providers.kit.azure.errors import inner_code_of, is_absent
+from syncret.providers.kit.azure.errors import code_of, inner_code_of
 from syncret.providers.kit.http import Answer, Unauthenticated
 from syncret.providers.kit.rest.api import Refusals, by_code, means
 from syncret.providers.kit.rest.endpoints import Endpoint
 
 _TENANT: Final = re.compile(r'authorization(?:_uri)?="https?://[^/"]+/([0-9a-fA-F-]{36})[/"]')
+_ABSENT: Final = frozenset({"SecretNotFound", "KeyNotFound", "CertificateNotFound"})
+"""Others, such as `ResourceNotFound`, are about the vault."""
 _DENIED: Final = {
     "ForbiddenByFirewall": "the vault's firewall does not let this address in",
     "ForbiddenByConnection": "the vault lets in private endpoints only",
@@ -48,7 +50,7 @@ _CHANGING: Final = means(Unavailable, "another change of it is under way")
 REFUSALS: Final = Refusals(
     vendor="Key Vault",
     check="check vaultUrl",
-    is_absent=is_absent,
+    is_absent=lambda answer: code_of(answer) in _ABSENT,
     errors={
         HTTPStatus.BAD_REQUEST: _INVALID,
         HTTPStatus.UNAUTHORIZED: _unauthenticated,

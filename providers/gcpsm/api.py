@@ -101,9 +101,7 @@ class Api:
         self._path(name)
         creating = self._endpoint("POST", self._parent, f"creating {name}")
         if await self._rest.look_up(creating, params={"secretId": name}, body=fields) is None:
-            raise Malformed(
-                f"creating {name}: there is no such project or location", hint="check projectID and location"
-            )
+            raise _no_parent(creating.doing)
 
     async def change(self, secret: Secret, fields: Mapping[str, Any]) -> None:
         """Replace these fields. Raises Conflict if the secret was changed meanwhile."""
@@ -132,6 +130,8 @@ class Api:
     async def _list_page(self, path: str, params: Mapping[str, str], doing: str, token: str) -> Page[Secret]:
         wanted = {**params, "pageToken": token} if token else params
         answer = await self._rest.look_up(self._endpoint("GET", path, doing), params=wanted)
+        if answer is None and path == self._parent:
+            raise _no_parent(doing)
         page = _Page() if answer is None else answer.decode(_Page)
         return Page(page.secrets or page.versions, page.next_page_token)
 
@@ -155,6 +155,10 @@ class Api:
 
     def __repr__(self) -> str:
         return f"<Api {self._parent}>"
+
+
+def _no_parent(doing: str) -> Malformed:
+    return Malformed(f"{doing}: there is no such project or location", hint="check projectID and location")
 
 
 def _payload(answer: Answer) -> SecretBytes:

@@ -69,6 +69,8 @@ class _TokenResponse(msgspec.Struct):
     access_token: str
     expires_in: int | str = 3600
     """A string from managed identity endpoints."""
+    expires_on: int | str = ""
+    """The same as a moment, from managed identity endpoints, whose tokens may be old already."""
 
 
 class _Failure(msgspec.Struct):
@@ -143,10 +145,19 @@ async def log_in_with_token(
 def token_of(answer: Answer, now: float) -> ExpiringValue[SecretBytes]:
     """The token in a response of RFC 6749. Raises Malformed."""
     given = answer.decode(_TokenResponse)
-    seconds = str(given.expires_in)
-    if not (seconds.isascii() and seconds.isdecimal()):
+    token, moment = SecretBytes(given.access_token.encode()), _digits(given.expires_on)
+    if moment:
+        return ExpiringValue(token, int(moment))
+    seconds = _digits(given.expires_in)
+    if not seconds:
         raise Malformed(f"{answer.doing}: expires_in is not a number", hint="is there a proxy in between?")
-    return ExpiringValue(SecretBytes(given.access_token.encode()), now + int(seconds))
+    return ExpiringValue(token, now + int(seconds))
+
+
+def _digits(number: int | str) -> str:
+    """The number as a text; empty if it is none, such as a date."""
+    digits = str(number)
+    return digits if digits.isascii() and digits.isdecimal() else ""
 
 
 def _assertion_fields(assertion: str) -> Mapping[str, str]:

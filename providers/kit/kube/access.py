@@ -4,7 +4,7 @@ A kubeconfig from a Secret may contain data only, not names of files or commands
 """
 
 from base64 import b64decode
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
@@ -30,6 +30,7 @@ _UNSUPPORTED: Final = {
     "certificate-authority": "it names a file",
     "username": "API servers have no passwords any more",
     "tls-server-name": "write the server's name into its URL",
+    "proxy-url": "the proxy is that of the daemon",
 }
 
 
@@ -39,6 +40,28 @@ class Kubeconfig(NamedTuple):
     server: str
     tls: Tls
     token: SecretBytes | None
+    as_whom: Mapping[str, str]
+    """Headers that name the user whose rights count."""
+
+
+def impersonation(user: Document) -> Mapping[str, str]:
+    """The headers of `as` in a kubeconfig: passed over, they would leave more rights than were meant.
+
+    Raises Malformed.
+    """
+    name: object = user.get("as")
+    groups: Sequence[object] = user.get("as-groups") or ()
+    if not name:
+        return {}
+    if user.get("as-user-extra") or len(groups) > 1:
+        what = "as-user-extra" if user.get("as-user-extra") else "several as-groups"
+        raise Malformed(f"the kubeconfig has {what}, which cannot be sent", hint="use another context")
+    headers = {"Impersonate-User": str(name)}
+    if user.get("as-uid"):
+        headers["Impersonate-Uid"] = str(user["as-uid"])
+    if groups:
+        headers["Impersonate-Group"] = str(groups[0])
+    return headers
 
 
 def read_kubeconfig(data: bytes) -> Kubeconfig:
@@ -64,7 +87,10 @@ def read_kubeconfig(data: bytes) -> Kubeconfig:
     )
     token = user.get("token")
     return Kubeconfig(
-        str(cluster.get("server") or ""), tls, SecretBytes(str(token).encode()) if token else None
+        str(cluster.get("server") or ""),
+        tls,
+        SecretBytes(str(token).encode()) if token else None,
+        impersonation(user),
     )
 
 
@@ -135,7 +161,8 @@ async def open_kube(
             raise Malformed("authRef and auth cannot be used together", hint="remove one of them")
         found = read_kubeconfig((await _key(context, auth_ref)).raw)
         url, tls = found.server, found.tls
-        login: Login = _NamedLogin(_token(found.token), "authRef", "the user of the kubeconfig in authRef")
+        headers = {**(bearer(found.token) if found.token else {}), **found.as_whom}
+        login: Login = _NamedLogin(FixedHeaders(headers), "authRef", "the user of the kubeconfig in authRef")
     elif auth is None:
         raise Malformed("no auth provider given", hint="write auth.serviceAccount, auth.token or auth.cert")
     else:
@@ -149,7 +176,7 @@ async def open_kube(
 
 async def _authentication(auth: KubernetesAuth, ca: bytes, context: OpenContext) -> tuple[Tls, Login]:
     if auth.token is not None:
-        token = _token(await _key(context, auth.token.bearer_token))
+        token = FixedHeaders(bearer(await _key(context, auth.token.bearer_token)))
         return Tls(ca=ca), _NamedLogin(token, "auth.token", "auth.token.bearerToken")
     if auth.cert is not None:
         login = _NamedLogin(FixedHeaders({}), "auth.cert", "auth.cert.clientCert")
@@ -179,7 +206,3 @@ async def _certificate(pair: ClientCertificate, ca: bytes, context: OpenContext)
 
 async def _key(context: OpenContext, selector: SecretKeySelector) -> SecretBytes:
     return await context.credentials.secret_key(selector.name, selector.key, selector.namespace)
-
-
-def _token(token: SecretBytes | None) -> FixedHeaders:
-    return FixedHeaders({} if token is None else bearer(token))

@@ -16,8 +16,10 @@ from syncret.config.meta import Document, is_object
 from syncret.config.text.yaml import parse_text
 from syncret.daemon.homes.contract import HomeUnusable
 from syncret.daemon.homes.kubernetes.access.logins import FileToken, FixedHeaders, Impersonation, Program
+from syncret.providers.errors import Malformed
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Tls
+from syncret.providers.kit.kube.access import impersonation
 from syncret.providers.kit.kube.client import Login
 from syncret.providers.values import SecretBytes
 
@@ -150,7 +152,10 @@ def _pem(fields: Document, name: str, folder: Path) -> bytes:
 
 def _login(user: Document, folder: Path, environment: Mapping[str, str], *, cluster: Document) -> Login:
     """The login of the user entry, with kubectl's precedence. Raises HomeUnusable."""
-    as_whom = _impersonated(user)
+    try:
+        as_whom = impersonation(user)
+    except Malformed as error:
+        raise HomeUnusable(error.message, hint=error.hint) from None
     login = _own_login(user, folder, environment, cluster)
     return Impersonation(login, as_whom) if as_whom else login
 
@@ -171,23 +176,6 @@ _GONE: Final = {
     "auth-provider": "use exec, or a token",
     "username": "use a token, a client certificate or exec",
 }
-
-
-def _impersonated(user: Document) -> Mapping[str, str]:
-    """The headers of `as`: passed over, they would leave more rights than were meant. Raises HomeUnusable."""
-    name: object = user.get("as")
-    groups: Sequence[object] = user.get("as-groups") or ()
-    if not name:
-        return {}
-    if user.get("as-user-extra") or len(groups) > 1:
-        what = "as-user-extra" if user.get("as-user-extra") else "several as-groups"
-        raise HomeUnusable(f"the kubeconfig has {what}, which cannot be sent", hint="use another context")
-    headers = {"Impersonate-User": str(name)}
-    if user.get("as-uid"):
-        headers["Impersonate-Uid"] = str(user["as-uid"])
-    if groups:
-        headers["Impersonate-Group"] = str(groups[0])
-    return headers
 
 
 def _cluster_info(cluster: Document, tls: Tls) -> Document:

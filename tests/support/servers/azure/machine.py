@@ -21,6 +21,8 @@ class Machine:
     """The one that the system assigned."""
     others: dict[str, Application] = field(default_factory=dict[str, Application])
     """Those that users assigned, by resource ID."""
+    left: int = HOUR - 1
+    """Seconds that a token is still good for: the machine keeps tokens, and gives old ones."""
     asked: list[str] = field(default_factory=list[str])
 
     def routes(self) -> list[web.RouteDef]:
@@ -35,7 +37,8 @@ class Machine:
             return _refused("Required metadata header not specified")
         if request.query.get("api-version") != "2018-02-01":
             return _refused("Bad api-version")
-        return self._given(request, "msi_res_id")
+        ends = {"expires_in": str(self.left), "ext_expires_in": str(self.left)}
+        return self._given(request, "msi_res_id", **ends)
 
     async def _app_service(self, request: web.Request) -> web.Response:
         if request.headers.get("X-IDENTITY-HEADER") != HEADER:
@@ -44,7 +47,7 @@ class Machine:
             return _refused("Bad api-version")
         return self._given(request, "mi_res_id")
 
-    def _given(self, request: web.Request, by_resource: str) -> web.Response:
+    def _given(self, request: web.Request, by_resource: str, **more: str) -> web.Response:
         client, path = request.query.get("client_id"), request.query.get(by_resource)
         named = {each.client_id: each for each in self.others.values()}
         found = named.get(client) if client else self.others.get(path) if path else self._default()
@@ -56,11 +59,10 @@ class Machine:
         now = int(self.directory.now())
         return web.json_response(
             {
-                "access_token": self.directory.issue(found.client_id, TENANT, resource),
+                "access_token": self.directory.issue(found.client_id, TENANT, resource, self.left),
                 "client_id": found.client_id,
-                "expires_in": str(HOUR - 1),
-                "expires_on": str(now + HOUR - 1),
-                "ext_expires_in": str(HOUR - 1),
+                "expires_on": str(now + self.left),
+                **more,
                 "not_before": str(now),
                 "resource": resource,
                 "token_type": "Bearer",

@@ -231,6 +231,22 @@ async def test_managed_identities_of_app_services(
     assert cloud.directory.logins == [cloud.machine.others[PATH].client_id]
 
 
+async def test_a_token_that_a_machine_kept_is_renewed_before_its_end(
+    cloud: Azure, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """App Service says when a token ends, and not how long it is good for."""
+    monkeypatch.setenv("IDENTITY_ENDPOINT", f"{cloud.url}/msi/token")
+    monkeypatch.setenv("IDENTITY_HEADER", HEADER)
+    cloud.machine.own, cloud.machine.left = cloud.member("machine"), 300
+    seed(cloud, "db", "one")
+    async with opened(cloud, Given(), clock, auth_type="ManagedIdentity") as client:
+        clock.time += 290
+        assert await read(client, RemoteRef("db")) == b"one"
+
+    assert len(cloud.directory.logins) == 2
+    assert cloud.vault.calls == ["GET secrets/db"], "no call was refused"
+
+
 async def test_no_machine_at_azure(cloud: Azure, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", "http://127.0.0.1:1")
     with pytest.raises(Unavailable) as caught:

@@ -178,6 +178,18 @@ async def test_finds_enabled_secrets_that_fit_both(cloud: Azure, given: Given, c
     assert cloud.vault.calls.count("GET secrets") == 6, "two pages of 25 each"
 
 
+async def test_a_vault_that_is_gone_is_no_vault_without_secrets(
+    cloud: Azure, given: Given, clock: Clock
+) -> None:
+    gone = VaultError(404, "ResourceNotFound", "The vault is not there.")
+    async with opened(cloud, given, clock) as client:
+        with cloud.failing(lambda _: gone.response()):
+            with pytest.raises(Malformed, match="listing secrets"):
+                await client.find(FindQuery(), unpaced, Work())
+            with pytest.raises(Malformed, match="not from Key Vault"):
+                await read(client, RemoteRef("db"))
+
+
 async def test_a_next_page_may_name_the_host_otherwise(cloud: Azure, given: Given, clock: Clock) -> None:
     seed(cloud, "db", "one")
     url = cloud.url.replace("127.0.0.1", "localhost")

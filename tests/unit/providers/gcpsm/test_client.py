@@ -192,6 +192,15 @@ async def test_finds_through_many_pages(cloud: Google, given: Given, clock: Cloc
     assert cloud.manager.calls.count("GET access") == 21
 
 
+async def test_a_project_that_is_gone_is_no_project_without_secrets(
+    cloud: Google, given: Given, clock: Clock
+) -> None:
+    async with opened(given, clock) as client:
+        gone = GoogleError("NOT_FOUND", "Project is not there")
+        with cloud.failing(lambda _: gone.response()), pytest.raises(Malformed, match="no such project"):
+            await client.find(FindQuery(name=""), unpaced, Work())
+
+
 async def test_what_is_found_without_a_version_is_left_out(cloud: Google, given: Given, clock: Clock) -> None:
     seed(cloud, "empty")
     seed(cloud, "full", b"1")

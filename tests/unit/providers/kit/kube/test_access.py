@@ -8,12 +8,13 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.kube import access
 
 
-def written(**user: str) -> bytes:
+def written(proxy: object = None, **user: object) -> bytes:
+    proxied = {} if proxy is None else {"proxy-url": proxy}
     return json.dumps(
         {
             "current-context": "x",
             "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": "https://api.example"}}],
+            "clusters": [{"name": "c", "cluster": {"server": "https://api.example", **proxied}}],
             "users": [{"name": "u", "user": user}],
         }
     ).encode()
@@ -25,6 +26,13 @@ def test_the_current_context_is_read() -> None:
     assert (found.server, found.tls.key) == ("https://api.example", b"key")
     assert found.token is not None
     assert found.token.raw == b"t"
+    assert found.as_whom == {}
+
+
+def test_the_rights_of_another_user_count() -> None:
+    found = access.read_kubeconfig(written(**{"as": "jane", "as-uid": 7, "as-groups": ["devs"]}))
+
+    assert found.as_whom == {"Impersonate-User": "jane", "Impersonate-Uid": "7", "Impersonate-Group": "devs"}
 
 
 @pytest.mark.parametrize("text", ["canary%", "canaryé"])
@@ -44,6 +52,15 @@ def test_data_that_is_no_base64(text: str) -> None:
         pytest.param(b"contexts: 5", "no context", id="contexts that are no list"),
         pytest.param(written(tokenFile="/etc/passwd"), "tokenFile: it names a file", id="a file"),
         pytest.param(written(exec="id"), "exec: it would run a program", id="a program"),
+        pytest.param(written(proxy="http://proxy:3128"), "proxy-url: the proxy is that", id="a proxy"),
+        pytest.param(
+            written(**{"as": "jane", "as-groups": ["a", "b"]}), "several as-groups", id="several groups"
+        ),
+        pytest.param(
+            written(**{"as": "jane", "as-user-extra": {"a": ["b"]}}),
+            "as-user-extra",
+            id="what says more of a user",
+        ),
     ],
 )
 def test_what_is_refused(text: bytes, expected: str) -> None:
