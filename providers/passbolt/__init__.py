@@ -1,7 +1,8 @@
 """Passbolt: the resources that one account can open.
 
 spec        the spec of a store, its rules       client   the endpoints, the client of a store
-connection  opens a store: a login with OpenPGP  openpgp  the account's key, with a library that is an extra
+connection  opens a store: a login with OpenPGP  openpgp  keys, with a library that is an extra
+resources   resources as Passbolt stores them
 """
 
 from typing import Final

@@ -28,6 +28,8 @@ from syncret.providers.values import SecretBytes
 _REFUSALS: Final = Refusals(vendor="Passbolt", check="does host lead to Passbolt?")
 _LOGIN: Final = f"/auth/login.json?{urlencode(VERSION)}"
 _LOGOUT: Final = f"/auth/logout.json?{urlencode(VERSION)}"
+_CSRF: Final = f"/users/csrf-token.json?{urlencode(VERSION)}"
+_CSRF_COOKIE: Final = re.compile(r"(?:^|, )csrfToken=([^;,\s]*)")
 _TOKEN: Final = re.compile(rb"gpgauthv1\.3\.0\|36\|[0-9A-Fa-f-]{36}\|gpgauthv1\.3\.0")
 """The form of tokens that are decrypted for the server: any other text could be a secret."""
 _DOING: Final = "logging in to Passbolt"
@@ -55,7 +57,7 @@ async def open_store(spec: PassboltSpec, context: OpenContext) -> AsyncGenerator
             return ExpiringValue(await _log_in(http, key, context))
 
         async def log_out(session: SecretBytes) -> None:
-            await http.request("GET", _LOGOUT, doing="logging out", headers=cookie(session))
+            await _log_out(http, session)
 
         return LoggedIn(log_in, context, headers=cookie, sign_out=log_out)
 
@@ -82,6 +84,15 @@ async def _log_in(http: Http, key: Key, context: OpenContext) -> SecretBytes:
     if answer.headers.get("x-gpgauth-authenticated") != "true":
         raise Denied(f"{_DOING}: the login is refused", hint="is the account still active?")
     return session_cookies(answer, _REFUSALS.check)
+
+
+async def _log_out(http: Http, session: SecretBytes) -> None:
+    """End a session: by POST, which needs a token. A login gives none; a GET sets it as a cookie."""
+    asked = await http.request("GET", _CSRF, doing="logging out", headers=cookie(session))
+    found = _CSRF_COOKIE.search(asked.headers.get("set-cookie", ""))
+    token = found[1] if found else ""
+    both = {"Cookie": f"{cookie(session)['Cookie']}; csrfToken={token}", "X-CSRF-Token": token}
+    await http.request("POST", _LOGOUT, doing="logging out", headers=both)
 
 
 async def _send(http: Http, proof: dict[str, str]) -> Answer:

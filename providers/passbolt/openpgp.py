@@ -1,4 +1,7 @@
-"""The OpenPGP key of an account, unlocked. The library, pysequoia, is an extra of the wheel."""
+"""OpenPGP keys, unlocked: that of an account, and those of encrypted metadata.
+
+The library, pysequoia, is an extra of the wheel.
+"""
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -11,15 +14,21 @@ if TYPE_CHECKING:  # an extra
 
 _UNLOCKING: Final = 350_000
 """Steps that stand for the tenth of a second which deriving a key from a passphrase takes."""
+_LOADING: Final = 10_000
+"""The same without a passphrase."""
 _DECRYPTING: Final = 5_000
+_DECRYPTING_BY_CURVE: Final = 500
+"""An elliptic curve takes a tenth of a millisecond, RSA some milliseconds."""
 
 
 class Key:
     """A private key, and who it is."""
 
-    def __init__(self, fingerprint: str, decryptor: "PyDecryptor") -> None:
+    def __init__(self, fingerprint: str, decryptor: "PyDecryptor", steps: int) -> None:
+        """`steps` are those of one decryption."""
         self.fingerprint = fingerprint
         self._decryptor = decryptor
+        self._steps = steps
 
     def __repr__(self) -> str:
         return f"<Key {self.fingerprint}>"
@@ -28,12 +37,14 @@ class Key:
         """The bytes of an armored message; None if it is none, or is encrypted for another key."""
         from pysequoia import decrypt
 
-        work.step(_DECRYPTING)
+        work.step(self._steps)
         work.make(len(message))
         try:
-            return decrypt(message.encode(), self._decryptor).bytes
+            found = decrypt(message.encode(), self._decryptor).bytes
         except RuntimeError:  # of whatever is wrong; its text may quote
             return None
+        work.make(len(found or b""))  # messages may be compressed
+        return found
 
 
 def require_library() -> None:
@@ -45,12 +56,16 @@ def require_library() -> None:
 
 
 def unlocked(armored: bytes, passphrase: str, work: Work) -> Key | None:
-    """The key; None if it cannot be read, or the passphrase is not its."""
-    from pysequoia import Tsk
+    """The key; None if it cannot be read, or the passphrase is not its. It may have none."""
+    from pysequoia import Tsk, packet  # pyright: ignore[reportMissingModuleSource]  # it is in the binary
 
-    work.step(_UNLOCKING)
+    work.step(_UNLOCKING if passphrase else _LOADING)
     try:
         key = Tsk.from_bytes(armored)
-        return Key(key.extract_certificate().fingerprint, key.decryptor(passphrase))
+        public = key.extract_certificate()
+        algorithms = [each.key_algorithm for each in packet.PacketPile.from_bytes(bytes(public))]
+        by_curve = packet.PublicKeyAlgorithm.ECDH in algorithms
+        steps = _DECRYPTING_BY_CURVE if by_curve else _DECRYPTING
+        return Key(public.fingerprint, key.decryptor(passphrase or None), steps)
     except RuntimeError:  # of whatever is wrong
         return None

@@ -92,12 +92,15 @@ async def test_kinds_of_resources() -> None:
     async with running(Passbolt()) as server, PassboltHarness(server).open() as client:
         described = server.add("db", held, "password-and-description", username="ada", uri="db.internal")
         code = server.add("code", '{"totp": {}}', "totp", description="plain")
-        newer = server.add("newer", "x", "v5-default")
+        newer = server.add("newer", "{}", "v6-default")
+        bare = server.add("bare", "{}", "password-and-description")
         whole = await read(client, RemoteRef(described.upper()))
         every = await fields(client, RemoteRef(described))
         without = await read(client, RemoteRef(code))
-        with pytest.raises(Malformed, match="of the kind v5-default"):
+        with pytest.raises(Malformed, match="of the kind v6-default"):
             await read(client, RemoteRef(newer))
+        with pytest.raises(Malformed, match="its secret has no password"):
+            await read(client, RemoteRef(bare))
         with pytest.raises(Malformed, match="property must be one of name, username, password"):
             await read(client, RemoteRef(described, "port"))
 
@@ -195,3 +198,12 @@ async def test_sessions_are_renewed_and_ended() -> None:
         assert await read(client, RemoteRef(id_, "password")) == b"1"
 
     assert (server.logins, server.ended) == (2, ["canary-session-2"])
+
+
+async def test_a_session_that_cannot_be_ended() -> None:
+    """It ends by itself; what was read is not lost with it."""
+    async with running(Passbolt()) as server, PassboltHarness(server).open() as client:
+        found = await read(client, RemoteRef(server.add("a", "1"), "password"))
+        server.csrf = ""
+
+    assert (found, server.ended) == (b"1", [])

@@ -1,9 +1,10 @@
-"""Passbolt's login and list of resources, written from its published reference and client.
+"""Passbolt's login and list of resources, written from its published reference, client and server.
 
-https://help.passbolt.com/api, https://github.com/passbolt/go-passbolt
+https://help.passbolt.com/api, https://github.com/passbolt/go-passbolt, https://github.com/passbolt/passbolt_api
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote_plus
@@ -19,6 +20,9 @@ from tests.support.servers.rest import Refused, RestServer, body_of
 ACCOUNT: Final = (Path(__file__).parent / "account.asc").read_bytes()
 """The private key of the account, which GnuPG made."""
 PASSPHRASE: Final = "canary-passphrase-1"
+
+PLAIN: Final = ("name", "username", "uri", "description")
+ENCRYPTED: Final = ("metadata", "metadata_key_id", "metadata_key_type")
 
 
 def id_of(name: str) -> str:
@@ -36,12 +40,48 @@ class Passbolt(RestServer):
         self.active = True
         self.asked = ""
         """What the account is to send back."""
+        self.csrf = "canary-csrf-1"
+        """What a session must send with each request that is no GET; empty: it cannot be learned."""
         self.logins = 0
         self.ended: list[str] = []
         self.resources: dict[str, dict[str, Any]] = {}
+        self.keys: list[dict[str, Any]] = []
+        self.shared: pysequoia.Cert
+        """The newest of the keys that all accounts share, for metadata."""
+        self.share(pysequoia.Tsk.generate("metadata@example.com"))
 
-    def encrypted(self, text: str) -> str:
-        return pysequoia.encrypt(text.encode(), [self.public]).decode()
+    def encrypted(self, text: str, to: pysequoia.Cert | None = None) -> str:
+        """A message for a key; by default the account's."""
+        return pysequoia.encrypt(text.encode(), [to or self.public]).decode()
+
+    def share(self, key: pysequoia.Tsk, passphrase: str = "") -> None:
+        """Make this the key for metadata, and share it with the account."""
+        self.shared = key.extract_certificate()
+        private = {
+            "object_type": "PASSBOLT_METADATA_PRIVATE_KEY",
+            "domain": "https://passbolt.example.com",
+            "fingerprint": self.shared.fingerprint,
+            "armored_key": str(key),
+            "passphrase": passphrase,
+        }
+        id_ = id_of(f"key-{len(self.keys)}")
+        part = {"metadata_key_id": id_, "user_id": id_of("ada"), "data": self.encrypted(json.dumps(private))}
+        about = {"id": id_, "fingerprint": self.shared.fingerprint, "armored_key": str(self.shared)}
+        self.keys.append({**about, "expired": None, "deleted": None, "metadata_private_keys": [part]})
+
+    def add_encrypted(
+        self, key_type: str, metadata: Mapping[str, Json], secret: Json, kind: str = "v5-default"
+    ) -> str:
+        """A new resource of version 5, whose metadata are for the shared key or the account's; its ID."""
+        id_ = self.add(str(metadata["name"]), secret if isinstance(secret, str) else json.dumps(secret), kind)
+        to, key = (
+            (self.shared, self.keys[-1]["id"]) if key_type == "shared_key" else (self.public, id_of("gpg"))
+        )
+        text = json.dumps({"object_type": "PASSBOLT_RESOURCE_METADATA", **metadata})
+        held = {name: each for name, each in self.resources[id_].items() if name not in PLAIN}
+        about = dict(zip(ENCRYPTED, (self.encrypted(text, to), key, key_type), strict=True))
+        self.resources[id_] = {**held, **about}
+        return id_
 
     def add(self, name: str, secret: str, kind: str = "password-string", **fields: str) -> str:
         """A new resource; its ID."""
@@ -55,7 +95,9 @@ class Passbolt(RestServer):
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         return [
             web.post("/auth/login.json", self._log_in),
-            web.get("/auth/logout.json", self._log_out),
+            web.post("/auth/logout.json", self._log_out),
+            web.get("/users/csrf-token.json", self._csrf),
+            web.get("/metadata/keys.json", self._keys),
             web.get("/auth/is-authenticated.json", self._session),
             web.get("/users/me.json", self._me),
             web.get("/resources.json", self._list),
@@ -87,14 +129,25 @@ class Passbolt(RestServer):
         self.token = f"canary-session-{self.logins}"
         answer = self._answer({}, {"X-GPGAuth-Authenticated": "true"})
         answer.set_cookie("passbolt_session", self.token, httponly=True)
-        answer.set_cookie("csrfToken", "c")
         return answer
 
     def _answer(self, body: Json, headers: dict[str, str] | None = None) -> web.Response:
         header: Json = {"status": "success", "code": 200}
         return web.json_response({"header": header, "body": body}, headers=headers)
 
+    async def _csrf(self, request: web.Request) -> web.Response:
+        """As each GET does, the token is set as a cookie: what is no GET must send both."""
+        answer = self._answer(None)
+        if "csrfToken" not in request.cookies:
+            answer.set_cookie("passbolt_session", self.token_of(request), httponly=True, secure=True)
+            answer.set_cookie("csrfToken", self.csrf, httponly=True, secure=True)
+        return answer
+
     async def _log_out(self, request: web.Request) -> web.Response:
+        """By POST alone: by GET it is switched off, and there is no such address."""
+        given = {request.cookies.get("csrfToken"), request.headers.get("X-CSRF-Token")}
+        if not self.csrf or given != {self.csrf}:
+            raise self.refusal(403, "Missing or incorrect CSRF cookie type.")
         self.ended.append(self.token_of(request))
         return self._answer(None)
 
@@ -115,6 +168,12 @@ class Passbolt(RestServer):
             content_type="application/json",
         )
 
+    async def _keys(self, request: web.Request) -> web.Response:
+        self.enter(request)
+        asked = request.query.get("contain[metadata_private_keys]") == "1"
+        left_out = "" if asked else "metadata_private_keys"
+        return self._answer([{n: each for n, each in key.items() if n != left_out} for key in self.keys])
+
     # -- what Passbolt's own client asks for, one by one
     async def _me(self, request: web.Request) -> web.Response:
         self.enter(request)
@@ -128,9 +187,9 @@ class Passbolt(RestServer):
         return found
 
     async def _resource(self, request: web.Request) -> web.Response:
-        names = ("id", "name", "username", "uri", "description", "resource_type_id")
+        names = ("id", *PLAIN, *ENCRYPTED, "resource_type_id")
         found = self._held(request)
-        return self._answer({name: found[name] for name in names})
+        return self._answer({name: found[name] for name in names if name in found})
 
     async def _secret(self, request: web.Request) -> web.Response:
         return self._answer(self._held(request)["secrets"][0])
