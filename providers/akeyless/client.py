@@ -3,6 +3,7 @@
 https://docs.akeyless.io/reference
 """
 
+import re
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -45,6 +46,10 @@ DELETE: Final = Endpoint("POST", "/delete-item", "deleting item {name}", _WRITE)
 _KINDS: Final = ["static-secret", "dynamic-secret", "rotated-secret"]
 _OURS: Final = "k8s-external-secrets"
 """The tag of items that were pushed; the operator's, too."""
+
+_SYNTAX: Final = re.compile(r"[\\.|#@*?]")
+_ESCAPED: Final = r"\\\g<0>"
+"""What means something in a path, and how it does not."""
 
 
 class _Item(msgspec.Struct):
@@ -99,6 +104,11 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
             )
         return super().value(payload, ref, work)
 
+    def part(self, text: bytes, name: str, work: Work) -> bytes | None:
+        """As in the operator, a member of exactly this name comes before what the path leads to."""
+        found = extract.value(text, extract.escaped(name), work) if "." in name else None
+        return extract.value(text, name, work) if found is None else found
+
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         """Static secrets in one call; if that is refused for one of them, each by itself."""
         found: dict[RemoteKey, SecretBytes | SyncError] = {}
@@ -140,9 +150,9 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
         if item.item_type == "DYNAMIC_SECRET":
             return await self._document(DYNAMIC, {"name": name}, name)
         if item.item_type == "CERTIFICATE":
-            return await self._document(CERTIFICATE, {"name": name, **chosen}, name)
+            return await self._document(CERTIFICATE, {"name": name, **chosen, **self._beside}, name)
         if item.item_type == "ROTATED_SECRET":
-            return await self._document(ROTATED, {"names": name, **chosen}, name)
+            return await self._document(ROTATED, {"names": name, **chosen, **self._beside}, name)
         raise Malformed(f"invalid item type: {item.item_type}", hint="name a secret or a certificate")
 
     async def _document(self, endpoint: Endpoint, body: Mapping[str, Json], name: str) -> bytes:
@@ -194,7 +204,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
     # -- push: the item is a JSON object; without a property all keys of the Secret are put into it
     async def push(self, item: PushItem) -> None:
         if item.property:
-            await super().push(_renamed(item, extract.escaped(item.property)))
+            await super().push(_renamed(item, _literal(item.property)))
             return
         entry = await self.entry(item.remote_key)
         old = b"{}" if entry is None else entry.text
@@ -206,10 +216,10 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
         """As in the operator, what others made is left alone."""
         entry = await self.entry(target.remote_key)
         if entry is not None and entry.is_ours:
-            await super().delete(RemoteTarget(target.remote_key, extract.escaped(target.property)))
+            await super().delete(RemoteTarget(target.remote_key, _literal(target.property)))
 
     async def exists(self, target: RemoteTarget) -> bool:
-        return await super().exists(RemoteTarget(target.remote_key, extract.escaped(target.property)))
+        return await super().exists(RemoteTarget(target.remote_key, _literal(target.property)))
 
     async def entry(self, key: str) -> Held | None:
         item = await self._describe(key)
@@ -231,6 +241,11 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
     async def probe(self) -> Readiness:
         await self._login.get()
         return "ready"
+
+
+def _literal(name: str) -> str:
+    """The sjson path of the member with exactly this name, even if it is a number or a query."""
+    return f":{_SYNTAX.sub(_ESCAPED, name)}" if name else ""
 
 
 def _renamed(item: PushItem, name: str) -> PushItem:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Final
 
 import msgspec
@@ -10,10 +11,12 @@ from syncret.providers.akeyless.auth import login_of
 from syncret.providers.akeyless.client import AkeylessClient
 from syncret.providers.akeyless.spec import AkeylessSpec
 from syncret.providers.contract import OpenContext
-from syncret.providers.kit.http import Http, Tls
+from syncret.providers.errors import Denied, SyncError
+from syncret.providers.kit.http import Answer, Http, Tls, Unauthenticated
 from syncret.providers.kit.references import ca_bundle
 from syncret.providers.kit.rest.api import Refusals, says
 from syncret.providers.kit.rest.connection import connected
+from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders
 
 HOME: Final = "https://api.akeyless.io"
@@ -25,10 +28,24 @@ class _Failure(msgspec.Struct):
     error: str
 
 
+def _unauthorized(answer: Answer, endpoint: Endpoint) -> SyncError:
+    """Akeyless says 401 of a role that may not do this, too: then a new login would not help.
+
+    What it says of a token that has expired is not documented.
+    """
+    failure = answer.decode_if(_Failure)
+    said = "" if failure is None else failure.error
+    if "UnauthorizedAccess" in said and "expired" not in said:
+        return Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
+    hint = "the credentials are wrong or expired: check what the store refers to"
+    return Unauthenticated(f"{answer.doing}: HTTP 401 Unauthorized", hint=hint)
+
+
 _REFUSALS: Final = Refusals(
     vendor="Akeyless",
     check="check akeylessGWApiURL: it must lead to the API of the gateway, not to its console",
     is_absent=says(_Failure),
+    errors={HTTPStatus.UNAUTHORIZED: _unauthorized},
 )
 
 

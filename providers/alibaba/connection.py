@@ -3,11 +3,12 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
+from urllib.parse import urlencode
 
 import msgspec
 
 from syncret.providers.alibaba.client import AlibabaClient, NotFound, NotPermitted, Refused
-from syncret.providers.alibaba.signing import signer
+from syncret.providers.alibaba.signing import signer, timestamp
 from syncret.providers.alibaba.spec import AlibabaRrsa, AlibabaSecretRef, AlibabaSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
@@ -106,10 +107,16 @@ async def _of_role(rrsa: AlibabaRrsa, http: Http, context: OpenContext) -> Expir
         "RoleSessionName": rrsa.session_name,
         "DurationSeconds": str(_SECONDS),
     }
+    common = {
+        "Action": "AssumeRoleWithOIDC",
+        "Format": "JSON",
+        "Timestamp": timestamp(context.now()),
+        "Version": "2015-04-01",
+    }
     sts = ADDRESSES.get("ALIBABA_CLOUD_STS_ENDPOINT") or "https://sts.aliyuncs.com"
     answer = await log_in_with(
         http,
-        f"{sts}/?Action=AssumeRoleWithOIDC&Format=JSON&Version=2015-04-01",
+        f"{sts}/?{urlencode(common)}",
         form_body(fields),
         doing="assuming the role of auth.rrsa",
         hint="check its ARNs: does the role trust the cluster's issuer and the daemon's ServiceAccount?",

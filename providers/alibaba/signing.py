@@ -21,6 +21,11 @@ def _nonce() -> str:
     return uuid4().hex
 
 
+def timestamp(seconds: float) -> str:
+    """A moment as Alibaba Cloud wants it, from seconds since the epoch."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def signer(url: str, now: Callable[[], float], *, nonce: Callable[[], str] = _nonce) -> Sign:
     """Signs for the service at a URL, whose host is signed, too, as are all headers of the call itself.
 
@@ -33,7 +38,7 @@ def signer(url: str, now: Callable[[], float], *, nonce: Callable[[], str] = _no
         sent = {
             **send.headers,
             "x-acs-content-sha256": digest,
-            "x-acs-date": f"{datetime.fromtimestamp(now(), UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "x-acs-date": timestamp(now()),
             "x-acs-signature-nonce": nonce(),
             **({"x-acs-security-token": key.token} if key.token else {}),
         }

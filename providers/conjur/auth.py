@@ -1,6 +1,6 @@
 """How a store logs in to Conjur: an API key, a JWT or a client certificate is exchanged for a token."""
 
-from base64 import b64decode, b64encode
+from base64 import b64encode, urlsafe_b64decode
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple, TypeAlias
 
@@ -80,10 +80,15 @@ async def _method(spec: ConjurSpec, context: OpenContext) -> _Method:
         return _Method(f"/authn-jwt/{place}/authenticate", "jwt", lambda: _jwt_body(jwt, context), hint)
     if auth.cert is not None:
         cert = auth.cert
-        place = segments(cert.service_id, cert.account, *([cert.host_id] if cert.host_id else []))
+        place = segments(cert.service_id, cert.account, *([_host(cert.host_id)] if cert.host_id else []))
         hint = "check serviceID and hostId: does the authenticator trust the certificate's authority?"
         return _Method(f"/authn-cert/{place}/authenticate", "cert", _sending(Body(b"")), hint)
     raise Malformed("missing auth method", hint="write apikey, jwt or cert")
+
+
+def _host(name: str) -> str:
+    """The role of a host; as in the vendor's client, its kind may be left out for a certificate."""
+    return name if name.startswith("host/") else f"host/{name}"
 
 
 def _sending(body: Body) -> Callable[[], Awaitable[Body]]:
@@ -106,7 +111,7 @@ def _lifetime(answer: Answer) -> float:
     """Seconds for which a token is good, by Conjur's own clock. Raises Malformed."""
     payload = answer.decode(_Token).payload
     try:
-        times = msgspec.json.decode(b64decode(payload + "=" * (-len(payload) % 4)), type=_Payload)
+        times = msgspec.json.decode(urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), type=_Payload)
     except (ValueError, msgspec.MsgspecError):
         times = None
     if times is None:

@@ -6,6 +6,7 @@ https://docs.cyberark.com/conjur-open-source/latest/en/content/developer/lp_rest
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
+from urllib.parse import quote_plus
 
 import msgspec
 
@@ -29,8 +30,9 @@ BATCH: Final = Endpoint("GET", "/secrets", "reading variables", _GRANT)
 LIST: Final = Endpoint("GET", "/resources/{account}", "listing variables", _GRANT)
 
 _PAGE: Final = 100
+_MOST: Final = 50
 _LONGEST: Final = 6000
-"""Characters of names in a URL."""
+"""IDs of a batch, and characters of them as they are in its URL: a server takes eight thousand or more."""
 
 
 class _Annotation(msgspec.Struct):
@@ -64,7 +66,7 @@ class ConjurClient(Versioned, ApiClient, TextValues):
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         """Current values in one request; if it is refused for one of them, and older ones, each by itself."""
         found: dict[RemoteKey, SecretBytes | SyncError] = {}
-        for some in _divided([key for key in keys if not key.version and "," not in key.key]):
+        for some in self._divided([key for key in keys if not key.version and "," not in key.key]):
             try:
                 values = await self._read_batch([key.key for key in some]) if len(some) > 1 else {}
             except (Denied, Malformed):  # each says why
@@ -73,7 +75,7 @@ class ConjurClient(Versioned, ApiClient, TextValues):
         return found | await read_each([key for key in keys if key not in found], self._read)
 
     async def _read_batch(self, names: Sequence[str]) -> dict[str, SecretBytes]:
-        ids = ",".join(f"{self._account}:variable:{name}" for name in names)
+        ids = ",".join(self._full_id(name) for name in names)
         answer = await self._api.call(BATCH, params={"variable_ids": ids})
         found = answer.decode(dict[str, str])
         return {full.split(":", 2)[-1]: SecretBytes(value.encode()) for full, value in found.items()}
@@ -101,7 +103,7 @@ class ConjurClient(Versioned, ApiClient, TextValues):
         async for variable in self._list(paced):
             if matches(variable.name) and (query.name is not None or variable.has(query.tags or ())):
                 found.add_name(variable.name)
-        for some in _divided([RemoteKey(name) for name in found.names]):
+        for some in self._divided([RemoteKey(name) for name in found.names]):
             names = [key.key for key in some]
             try:
                 values = await reading(paced, len(names))(partial(self._read_batch, names))
@@ -126,18 +128,19 @@ class ConjurClient(Versioned, ApiClient, TextValues):
 
         return pages(page, paced, doing="listing variables")
 
-    # -- probe
+    def _full_id(self, name: str) -> str:
+        return f"{self._account}:variable:{name}"
 
-
-def _divided(keys: Sequence[RemoteKey]) -> Iterator[list[RemoteKey]]:
-    """The keys in parts whose names fit into a URL."""
-    some: list[RemoteKey] = []
-    size = 0
-    for key in keys:
-        if some and size + len(key.key) > _LONGEST:
+    def _divided(self, keys: Sequence[RemoteKey]) -> Iterator[list[RemoteKey]]:
+        """The keys in parts whose IDs fit into a URL."""
+        some: list[RemoteKey] = []
+        size = 0
+        for key in keys:
+            length = len(quote_plus(f"{self._full_id(key.key)},"))
+            if some and (len(some) == _MOST or size + length > _LONGEST):
+                yield some
+                some, size = [], 0
+            some.append(key)
+            size += length
+        if some:
             yield some
-            some, size = [], 0
-        some.append(key)
-        size += len(key.key)
-    if some:
-        yield some

@@ -1,5 +1,6 @@
 """Opens a store: TLS with the store's certificates, a login, and a client that uses both."""
 
+import re
 from base64 import b64encode
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -26,11 +27,21 @@ class _Failure(msgspec.Struct):
     error: _Error
 
 
+_CLOUD: Final = re.compile(
+    r"https://[^/]+(\.secretsmgr|-secretsmanager)\.cyberark\.cloud(:\d+)?/?", re.IGNORECASE
+)
+"""Addresses of Conjur Cloud without a path."""
+
 _REFUSALS: Final = Refusals(
     vendor="Conjur",
-    check="does url lead to Conjur? That of Conjur Cloud ends with /api",
+    check="does url lead to the API of Conjur?",
     is_absent=says(_Failure, lambda failure: failure.error.code == "not_found"),
 )
+
+
+def api_url(url: str) -> str:
+    """The address of the API: as in the vendor's client, that of Conjur Cloud may lack its `/api`."""
+    return f"{url.rstrip('/')}/api" if _CLOUD.fullmatch(url) else url
 
 
 @asynccontextmanager
@@ -48,5 +59,5 @@ async def open_store(spec: ConjurSpec, context: OpenContext) -> AsyncGenerator[C
 
     ca = await ca_bundle(bundle, spec.ca_provider, context)
     tls = Tls(ca=ca, certificate=certificate.encode(), key=key.encode())
-    async with connected(spec.url, context, identify, _REFUSALS, tls=tls) as api:
+    async with connected(api_url(spec.url), context, identify, _REFUSALS, tls=tls) as api:
         yield ConjurClient(account_of(spec), api)

@@ -87,7 +87,7 @@ class ConjurSpec(Model):
     """
 
     url: str
-    """Address of Conjur; of Conjur Cloud with `/api`. Example: https://conjur.example.com"""
+    """Address of Conjur; that of Conjur Cloud may lack its `/api`. Example: https://conjur.example.com"""
     auth: ConjurAuth
     """How the store authenticates to Conjur."""
     ca_bundle: str | None = None

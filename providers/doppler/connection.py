@@ -44,20 +44,34 @@ async def open_store(spec: DopplerSpec, context: OpenContext) -> AsyncGenerator[
         token = await read_text(context, selector, path, key="dopplerToken")
         return FixedHeaders(bearer(SecretBytes(token.encode())))
 
-    url = ADDRESSES.get("DOPPLER_BASE_URL") or HOME
-    async with connected(url, context, identify, _REFUSALS) as api:
+    async with connected(_base(), context, identify, _REFUSALS) as api:
         yield DopplerClient(spec, api, context.compute)
 
 
+def _base() -> str:
+    return ADDRESSES.get("DOPPLER_BASE_URL") or HOME
+
+
+def _audience(context: OpenContext) -> str:
+    """The audience of the store alone, as in the operator: what its users configure in Doppler."""
+    if context.scope.cluster:
+        return f"clusterSecretStore:{context.store.name}"
+    return f"secretStore:{context.store.namespace}:{context.store.name}"
+
+
 async def _exchange(oidc: DopplerOidc, http: Http, context: OpenContext) -> ExpiringValue[SecretBytes]:
-    seconds = oidc.expiration_seconds
-    jwt = await account_jwt(context, oidc.service_account_ref, seconds=seconds, audience=HOME)
+    account = oidc.service_account_ref
+    own = _audience(context)
+    audiences = (*(account.audiences or (_base(),)), own)
+    jwt = await account_jwt(
+        context, msgspec.structs.replace(account, audiences=audiences), seconds=oidc.expiration_seconds
+    )
     answer = await log_in_with(
         http,
         "/v3/auth/oidc",
         json_body({"identity": oidc.identity, "token": jwt}),
         doing="logging in to Doppler by oidcConfig",
-        hint="check oidcConfig.identity: does it trust the cluster's issuer, this audience and this subject?",
+        hint=f"check oidcConfig.identity: does it trust the issuer, the audience {own} and the subject?",
     )
     given = answer.decode(_Login)
     return token_until(given.token, given.expires_at, answer)

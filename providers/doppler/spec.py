@@ -30,8 +30,8 @@ class DopplerOidc(Model):
     """ID of the service account identity in Doppler, which must trust the cluster's issuer.
     Example: 7c1f0b6e-2c5a-4a51-9d43-0d8a1b7e6f10"""
     service_account_ref: ServiceAccountSelector
-    """The ServiceAccount whose token is exchanged; without audiences it is for https://api.doppler.com.
-    Example: {name: app}"""
+    """The ServiceAccount whose token is exchanged. It is for the store and these audiences; without any, for
+    the store and https://api.doppler.com. Example: {name: app}"""
     expiration_seconds: Int64 = 600
     """For how long the ServiceAccount's token is requested; it is used at once. Example: 900"""
 

@@ -44,5 +44,6 @@ async def open_store(spec: GitlabSpec, context: OpenContext) -> AsyncGenerator[G
         return FixedHeaders({"PRIVATE-TOKEN": token.strip()})
 
     tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
-    async with connected(spec.url or HOME, context, identify, _REFUSALS, tls=tls) as api:
+    url = (spec.url or HOME).rstrip("/").removesuffix("/api/v4")  # as the vendor's client takes it
+    async with connected(url, context, identify, _REFUSALS, tls=tls) as api:
         yield GitlabClient(spec, api, context.compute, context.now)

@@ -1,7 +1,8 @@
 """The generator GitlabDeployToken: a token of a GitLab project or group, revoked when it is replaced."""
 
+import re
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
@@ -11,13 +12,14 @@ from syncret.config.catalog import SpecType
 from syncret.config.fields import Model, Rule, Timestamp, either
 from syncret.config.meta import Document
 from syncret.providers.contract import Generated, Generator, OpenContext
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.gitlab.spec import HOME
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.spec_parts import FromSecret
 from syncret.providers.values import SecretBytes
 
 if TYPE_CHECKING:  # imports TLS
-    from syncret.providers.kit.http import Http
+    from syncret.providers.kit.http import Answer, Http
     from syncret.providers.kit.rest.api import Api
     from syncret.providers.kit.rest.identities import Identity
 
@@ -26,6 +28,13 @@ _TOKENS: Final = "/api/v4/{kind}/{id}/deploy_tokens"
 
 CREATE: Final = Endpoint("POST", _TOKENS, "creating deploy token {name}", _GRANT)
 REVOKE: Final = Endpoint("DELETE", f"{_TOKENS}/{{token}}", "revoking deploy token {token}", _GRANT)
+
+_NOT_FOUND: Final = re.compile("404 (.+ )?not found", re.IGNORECASE)
+"""GitLab's own words, as a proxy does not say them."""
+_LEFT: Final = (
+    "let the generator's token see it; if it was deleted, the deploy token is of no use any more: "
+    "then remove the finalizer of this GeneratorState"
+)
 
 Scope: TypeAlias = Literal[
     "read_repository",
@@ -91,9 +100,21 @@ class _Failure(msgspec.Struct):
     message: str = ""
 
 
-def _is_gone(failure: _Failure) -> bool:
-    """The token is gone; a project that is not seen could still have it."""
-    return not any(word in failure.message for word in ("Project", "Group"))
+class _Gone(Malformed):
+    """There is no such token: it was revoked already."""
+
+
+def _missing(answer: "Answer", endpoint: Endpoint) -> SyncError | None:
+    """The meaning of a 404. Of a deleted project GitLab says what it says of one that is not seen."""
+    failure = answer.decode_if(_Failure)
+    said = _NOT_FOUND.fullmatch("" if failure is None else failure.message)
+    if said is None:
+        return None
+    for owner in ("project", "group"):
+        if owner in said[0].lower():
+            hint = _LEFT if endpoint is REVOKE else f"check {owner}ID, and whether the token may see it"
+            return Malformed(f"{answer.doing}: GitLab shows no such {owner}", hint=hint)
+    return _Gone(f"{answer.doing}: GitLab does not have it")
 
 
 async def generate(spec: GitlabDeployTokenSpec, context: OpenContext) -> Generated:
@@ -109,8 +130,14 @@ async def generate(spec: GitlabDeployTokenSpec, context: OpenContext) -> Generat
     issued = answer.decode(_Issued)
     values = {"username": issued.username, "token": issued.token}
     return Generated(
-        {name: SecretBytes(value.encode()) for name, value in values.items()}, state={"tokenID": issued.id}
+        {name: SecretBytes(value.encode()) for name, value in values.items()}, state=_state(spec, issued.id)
     )
+
+
+def _state(spec: GitlabDeployTokenSpec, token: int) -> Document:
+    """All that the operator reads of it, so that it can clean up, too."""
+    place = {"url": spec.url, "projectID": spec.project_id, "groupID": spec.group_id}
+    return {name: value for name, value in place.items() if value} | {"tokenID": token}
 
 
 async def cleanup(spec: GitlabDeployTokenSpec, state: Document, context: OpenContext) -> None:
@@ -118,7 +145,8 @@ async def cleanup(spec: GitlabDeployTokenSpec, state: Document, context: OpenCon
     token = str(msgspec.convert(state, _State).token_id)
     kind, owner = _place(spec)
     async with _opened(spec, context) as api:
-        await api.look_up(REVOKE, kind=kind, id=owner, token=token)
+        with suppress(_Gone):
+            await api.call(REVOKE, kind=kind, id=owner, token=token)
 
 
 def _place(spec: GitlabDeployTokenSpec) -> tuple[str, str]:
@@ -128,7 +156,7 @@ def _place(spec: GitlabDeployTokenSpec) -> tuple[str, str]:
 @asynccontextmanager
 async def _opened(spec: GitlabDeployTokenSpec, context: OpenContext) -> "AsyncGenerator[Api, None]":
     from syncret.providers.kit.references import read_text
-    from syncret.providers.kit.rest.api import Refusals, says  # imports asyncio and TLS
+    from syncret.providers.kit.rest.api import Refusals  # imports asyncio and TLS
     from syncret.providers.kit.rest.connection import connected
     from syncret.providers.kit.rest.identities import FixedHeaders
 
@@ -136,8 +164,7 @@ async def _opened(spec: GitlabDeployTokenSpec, context: OpenContext) -> "AsyncGe
         token = await read_text(context, spec.auth.token.secret_ref, "auth.token.secretRef")
         return FixedHeaders({"PRIVATE-TOKEN": token.strip()})
 
-    gone = says(_Failure, _is_gone)
-    refusals = Refusals(vendor="GitLab", check="check url, projectID and groupID", is_absent=gone)
+    refusals = Refusals(vendor="GitLab", check="check url, projectID and groupID", errors={404: _missing})
     async with connected(spec.url or HOME, context, identify, refusals) as api:
         yield api
 

@@ -76,10 +76,13 @@ class Kms(RestServer):
         good = self._is_signed_in_query(request) if is_rpc else self._is_signed_in_headers(request)
         given = request.query if is_rpc else request.headers
         moment, nonce = ("Timestamp", "SignatureNonce") if is_rpc else ("x-acs-date", "x-acs-signature-nonce")
-        when = datetime.strptime(given[moment], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
-        fresh = abs(self.now() - when) < _TOLERANCE and given[nonce] not in self._nonces
+        fresh = self._is_recent(given[moment]) and given[nonce] not in self._nonces
         self._nonces.add(given[nonce])
         return self.token if good and fresh else ""
+
+    def _is_recent(self, moment: str) -> bool:
+        when = datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+        return abs(self.now() - when) < _TOLERANCE
 
     def _is_signed_in_headers(self, request: web.Request) -> bool:
         scheme, _, rest = request.headers["Authorization"].partition(" ")
@@ -139,6 +142,10 @@ class Kms(RestServer):
 
     async def _assume(self, request: web.Request) -> web.Response:
         assert (request.query["Version"], request.query["Format"]) == ("2015-04-01", "JSON")
+        if "Timestamp" not in request.query:  # without a signature, too
+            raise self.refusal(400, "MissingTimestamp")
+        if not self._is_recent(request.query["Timestamp"]):
+            raise self.refusal(400, "InvalidTimeStamp.Expired")
         form = await request.post()
         if (form["RoleArn"], form["OIDCProviderArn"]) != (ROLE, ISSUER):
             raise self.refusal(404, "EntityNotExist.Role")

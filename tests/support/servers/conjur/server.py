@@ -4,7 +4,7 @@ https://docs.cyberark.com/conjur-open-source/latest/en/content/developer/lp_rest
 """
 
 import json
-from base64 import b64decode, b64encode
+from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import parse_qs
@@ -62,7 +62,7 @@ class Conjur(RestServer):
         payload = json.dumps({"sub": self.host, "iat": int(self.now()), "n": len(self.issued)})
         token = {
             "protected": b64encode(b"{}").decode(),
-            "payload": b64encode(payload.encode()).decode(),
+            "payload": urlsafe_b64encode(payload.encode()).decode(),
             "signature": b64encode(b"s").decode(),
         }
         self.token = json.dumps(token)

@@ -1,5 +1,6 @@
 """Types of items, logins and what is pushed, on a server written from Akeyless' published reference."""
 
+import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -11,9 +12,10 @@ from syncret.providers.akeyless import PROVIDER
 from syncret.providers.akeyless.client import AkeylessClient
 from syncret.providers.akeyless.connection import open_store
 from syncret.providers.contract import IssuedToken
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.pushes import PushItem, RemoteTarget
-from syncret.providers.values import RemoteKey, SecretBytes
+from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.work import Work
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.rest import running
@@ -27,7 +29,12 @@ async def server() -> AsyncIterator[Akeyless]:
 
 
 def opened(
-    server: Akeyless, *, kind: str = "api_key", clock: Clock | None = None, **auth: Json
+    server: Akeyless,
+    *,
+    kind: str = "api_key",
+    clock: Clock | None = None,
+    ignore_cache: bool = False,
+    **auth: Json,
 ) -> AbstractAsyncContextManager[AkeylessClient]:
     login = {"id": b"p-1\n", "type": kind.encode(), "key": server.key.encode()}
     given = Given(secrets={"login": login}, tokens={"app": IssuedToken(SecretBytes(b"jwt"), NOW + 600)})
@@ -35,7 +42,11 @@ def opened(
         field: {"name": "login", "key": key}
         for field, key in (("accessID", "id"), ("accessType", "type"), ("accessTypeParam", "key"))
     }
-    spec = {"akeylessGWApiURL": server.url, "authSecretRef": auth or {"secretRef": selected}}
+    spec = {
+        "akeylessGWApiURL": server.url,
+        "authSecretRef": auth or {"secretRef": selected},
+        "ignoreCache": ignore_cache,
+    }
     return open_store(spec_of(PROVIDER, spec), context(given, now=clock or Clock()))
 
 
@@ -91,6 +102,71 @@ async def test_a_token_is_renewed(server: Akeyless) -> None:
     assert len(server.logins) == 2
 
 
+async def test_a_missing_permission_is_no_reason_to_log_in_again(server: Akeyless) -> None:
+    server.add("/a", "1")
+    server.refused.add("/a")
+    async with opened(server) as client:
+        found = (await client.fetch([RemoteKey("/a")]))[RemoteKey("/a")]
+
+    assert type(found) is Denied
+    assert (found.message, found.hint) == (
+        "describing item /a: permission denied",
+        "let the auth method's role read and list the item's path",
+    )
+    assert len(server.logins) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("the token is not valid", id="in words"),
+        pytest.param("Error: UnauthorizedAccess. Message: the token has expired", id="with a code"),
+    ],
+)
+async def test_a_token_that_is_refused_is_renewed(server: Akeyless, said: str) -> None:
+    server.add("/a", "1")
+    refusals = iter([server.refusal(401, said).response()])
+    async with opened(server) as client:
+        with server.failing(lambda _request: next(refusals, None)):
+            found = await client.fetch([RemoteKey("/a")])
+
+    assert found == {RemoteKey("/a"): SecretBytes(b"1")}
+    assert len(server.logins) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        pytest.param("STATIC_SECRET", "/get-secret-value", id="static"),
+        pytest.param("ROTATED_SECRET", "/get-rotated-secret-value", id="rotated"),
+        pytest.param("CERTIFICATE", "/get-certificate-value", id="certificate"),
+    ],
+)
+async def test_the_cache_of_a_gateway(server: Akeyless, kind: str, path: str) -> None:
+    server.add("/a", "1" if kind == "STATIC_SECRET" else {"value": {"payload": "1"}}, kind=kind)
+    async with opened(server) as client:
+        await client.fetch([RemoteKey("/a")])
+    assert not server.bypassing
+
+    async with opened(server, ignore_cache=True) as client:
+        await client.fetch([RemoteKey("/a")])
+    assert server.bypassing[-1] == path
+
+
+@pytest.mark.parametrize(
+    ("property_", "value"),
+    [
+        pytest.param("a.b", b"literal", id="a member before a path"),
+        pytest.param(".c", b"first", id="a dot in front"),
+        pytest.param("a.d", b"nested", id="a path"),
+    ],
+)
+async def test_a_property_that_is_read(server: Akeyless, property_: str, value: bytes) -> None:
+    text = SecretBytes(b'{"a.b":"literal",".c":"first","a":{"b":"nested","d":"nested"}}')
+    async with opened(server) as client:
+        assert client.value(text, RemoteRef("/p", property=property_), Work()) == SecretBytes(value)
+
+
 async def test_without_a_property_all_keys_are_pushed(server: Akeyless) -> None:
     server.add("/p", '{"old":"0","a":"1"}')
     data = {"a": b64encode(b"2").decode(), "b": b64encode(b"3").decode()}
@@ -100,13 +176,17 @@ async def test_without_a_property_all_keys_are_pushed(server: Akeyless) -> None:
     assert server.items["/p"]["versions"][-1] == '{"a":"2","b":"3","old":"0"}'
 
 
-async def test_a_property_is_a_name(server: Akeyless) -> None:
+@pytest.mark.parametrize("name", ["a.b", "3", "-1", ":0", "ada@example.com", "a|b#c*d?", "a\\.b\\"])
+async def test_a_property_that_is_pushed_is_a_name(server: Akeyless, name: str) -> None:
     async with opened(server) as client:
-        await client.push(PushItem("/p", "a.b", SecretBytes(b"1"), secret_key="k"))
-        there = await client.exists(RemoteTarget("/p", "a.b"))
+        await client.push(PushItem("/p", name, SecretBytes(b"1"), secret_key="k"))
+        there = await client.exists(RemoteTarget("/p", name))
+        pushed = server.items["/p"]["versions"]
+        await client.delete(RemoteTarget("/p", name))
 
     assert there
-    assert server.items["/p"]["versions"] == ['{"a.b":"1"}']
+    assert [json.loads(text) for text in pushed] == [{name: "1"}]
+    assert "/p" not in server.items
 
 
 async def test_what_others_made_is_not_deleted(server: Akeyless) -> None:

@@ -1,5 +1,6 @@
 """Logins, batches that fail in part, searches by page, on a server written from Conjur's reference."""
 
+import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -13,7 +14,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.providers.conjur import PROVIDER
 from syncret.providers.conjur.client import ConjurClient
-from syncret.providers.conjur.connection import open_store
+from syncret.providers.conjur.connection import api_url, open_store
 from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
@@ -91,13 +92,18 @@ async def test_what_spoils_a_batch_is_read_by_itself(conjur: Conjur, clock: Cloc
     assert "may not see it" in gone.hint
 
 
-async def test_many_long_names_are_several_batches(conjur: Conjur, clock: Clock) -> None:
-    names = [f"{'x' * 300}/{number}" for number in range(50)]
+@pytest.mark.parametrize("part", [pytest.param("x" * 300, id="plain"), pytest.param("a/" * 75, id="quoted")])
+async def test_many_long_names_are_several_batches(conjur: Conjur, clock: Clock, part: str) -> None:
+    """No request is longer than nginx takes (8 KiB) or Puma (10 KiB); nor is any variable read alone."""
+    names = [f"{part}/{number}" for number in range(50)]
     conjur.versions |= {name: [b"v"] for name in names}
     async with opened(conjur, clock) as client:
         assert len(await read(client, *names)) == 50
+        assert len(conjur.calls) == 3
+        assert len(await client.find(FindQuery(name=part), unpaced, Work())) == 50
 
-    assert len(conjur.calls) == 3
+    assert len(conjur.calls) == 7
+    assert max(len(call) for call in conjur.calls) < 8000
 
 
 @pytest.mark.parametrize(
@@ -128,7 +134,15 @@ async def test_a_jwt_that_is_not_trusted(conjur: Conjur, clock: Clock) -> None:
     assert "does it trust this issuer" in caught.value.hint
 
 
-async def test_a_client_certificate_is_shown(clock: Clock, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("host", "path"),
+    [
+        pytest.param({}, "", id="by its SPIFFE ID"),
+        pytest.param({"hostId": "host/apps/shop"}, "/host/apps/shop", id="a role"),
+        pytest.param({"hostId": "apps/shop"}, "/host/apps/shop", id="a name"),
+    ],
+)
+async def test_a_client_certificate_is_shown(clock: Clock, tmp_path: Path, host: Document, path: str) -> None:
     """Conjur's nginx asks for it in the handshake, and passes it on to the authenticator."""
     authority = Authority()
     seen: list[str] = []
@@ -150,12 +164,43 @@ async def test_a_client_certificate_is_shown(clock: Clock, tmp_path: Path) -> No
         document: Document = {
             "url": url,
             "caBundle": authority.pem.decode(),
-            "auth": {"cert": {**JWT, **cert}},
+            "auth": {"cert": {**JWT, **cert, **host}},
         }
         async with open_store(spec_of(PROVIDER, document), context(given, now=clock)) as client:
             assert await client.probe() == "ready"
 
-    assert seen == ["/authn-cert/prod/acme/authenticate"]
+    assert seen == [f"/authn-cert/prod/acme{path}/authenticate"]
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://shop.secretsmgr.cyberark.cloud", "https://shop.secretsmgr.cyberark.cloud/api"),
+        ("https://shop-secretsmanager.cyberark.cloud/", "https://shop-secretsmanager.cyberark.cloud/api"),
+        ("https://Shop.SecretsMgr.CyberArk.Cloud:443", "https://Shop.SecretsMgr.CyberArk.Cloud:443/api"),
+        *(
+            (same, same)
+            for same in (
+                "https://shop.secretsmgr.cyberark.cloud/api",
+                "http://shop.secretsmgr.cyberark.cloud",
+                "https://conjur.example.com",
+                "https://conjur.example.com/shop.secretsmgr.cyberark.cloud",
+                "https://shop.secretsmgr.cyberark.cloud.example.com",
+                "https://xsecretsmgr.cyberark.cloud",
+            )
+        ),
+    ],
+)
+def test_the_api_of_conjur_cloud(url: str, expected: str) -> None:
+    assert api_url(url) == expected
+
+
+async def test_a_token_that_is_encoded_for_urls(conjur: Conjur, clock: Clock) -> None:
+    conjur.host = "host/~~~"
+    async with opened(conjur, clock) as client:
+        assert await read(client, "web") == {"web": SecretBytes(b"w")}
+
+    assert "-" in json.loads(conjur.token)["payload"]
 
 
 async def test_an_answer_that_is_no_token(clock: Clock) -> None:
@@ -180,3 +225,4 @@ async def test_searches_follow_pages(conjur: Conjur, clock: Clock) -> None:
     assert len(named) == 250
     assert dict(tagged) == {"db/password": SecretBytes(b"new")}
     assert sum("/resources/" in call for call in conjur.calls) == 6
+    assert sum("/secrets?" in call for call in conjur.calls) == 250 // 50 + 1

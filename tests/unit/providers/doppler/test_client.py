@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from aiohttp import web
 
+from syncret.config.catalog import Scope
 from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.providers.contract import IssuedToken
@@ -33,6 +34,8 @@ async def doppler(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Doppler]:
         yield server
 
 
+NAMESPACED = Scope(cluster=False, namespace="default")
+CLUSTER = Scope(cluster=True)
 OIDC: Document = {"oidcConfig": {"identity": "id-1", "serviceAccountRef": {"name": "app"}}}
 
 
@@ -131,7 +134,30 @@ async def test_an_identity_is_exchanged_and_renewed(doppler: Doppler) -> None:
         await read(client, "DB_USER")
 
     assert doppler.logins == 2
-    assert given.asked == [("app", ("https://api.doppler.com",), 600)] * 2
+    assert given.asked == [("app", (doppler.url, "secretStore:default:test"), 600)] * 2
+
+
+@pytest.mark.parametrize(
+    ("scope", "audiences", "expected"),
+    [
+        pytest.param(NAMESPACED, [], ("URL", "secretStore:default:test"), id="namespaced"),
+        pytest.param(NAMESPACED, ["a", "b"], ("a", "b", "secretStore:default:test"), id="named"),
+        pytest.param(CLUSTER, ["a"], ("a", "clusterSecretStore:test"), id="cluster-scoped"),
+    ],
+)
+async def test_a_token_is_for_one_store(
+    doppler: Doppler, scope: Scope, audiences: list[str], expected: tuple[str, ...]
+) -> None:
+    """The operator's users have Doppler expect the audience of the store."""
+    given = Given(tokens={"app": IssuedToken(SecretBytes(b"jwt-1"), NOW + 600)})
+    doppler.identities["id-1"] = "jwt-1"
+    account = {"name": "app", "namespace": "default", "audiences": audiences}
+    auth = {"oidcConfig": {"identity": "id-1", "serviceAccountRef": account}}
+    async with open_store(spec_of(PROVIDER, {"auth": auth}), context(given, scope=scope)):
+        pass
+
+    [(_, asked, _)] = given.asked
+    assert asked == tuple(each.replace("URL", doppler.url) for each in expected)
 
 
 async def test_an_identity_that_does_not_trust_the_token(doppler: Doppler) -> None:
@@ -141,6 +167,7 @@ async def test_an_identity_that_does_not_trust_the_token(doppler: Doppler) -> No
             pass
 
     assert "oidcConfig.identity" in caught.value.hint
+    assert "the audience secretStore:default:test" in caught.value.hint
 
 
 async def test_a_push_with_a_property_is_whole_as_in_the_operator(doppler: Doppler) -> None:

@@ -140,10 +140,21 @@ async def test_gitlab() -> None:
         )
 
     assert texts(generated) == {"username": "gitlab+deploy-token-5", "token": "gldt-1"}
-    assert generated.state == {"tokenID": 5}
+    assert generated.state == {"url": url, "projectID": "acme/shop", "tokenID": 5}
     [(_, body)] = server.asked
     assert body == {"name": "deploy", "scopes": ["read_registry"], "expires_at": "2027-01-01T00:00:00Z"}
     assert server.header == CANARY
+
+
+async def test_gitlab_of_a_group() -> None:
+    """The operator finds the token again by what is in the state."""
+    server = Server()
+    server.answers["POST /api/v4/groups/acme/deploy_tokens"] = 201, {"id": 5, "username": "u", "token": "t"}
+    document = {name: value for name, value in GITLAB_SPEC.items() if name != "projectID"}
+    async with served(all_to(server.handle)) as url:
+        generated = await made(DEPLOY_TOKEN, {**document, "url": url, "groupID": "acme"})
+
+    assert generated.state == {"url": url, "groupID": "acme", "tokenID": 5}
 
 
 _GITLAB: Final = "DELETE /api/v4/projects/acme%2Fshop/deploy_tokens/5"
@@ -151,21 +162,55 @@ _GRAFANA: Final = "DELETE /api/serviceaccounts/7/tokens/3"
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "raises"),
+    ("status", "answer", "raises"),
     [
-        pytest.param(200, "", None, id="deleted"),
-        pytest.param(404, "404 Deploy Token Not Found", None, id="gone"),
-        pytest.param(403, "403 Forbidden", Denied, id="forbidden"),
-        pytest.param(404, "404 Project Not Found", Malformed, id="the project is not seen"),
+        pytest.param(204, {}, None, id="deleted"),
+        pytest.param(404, {"message": "404 Not found"}, None, id="gone"),
+        pytest.param(404, {"message": "404 Deploy Token Not Found"}, None, id="gone, by its kind"),
+        pytest.param(403, {"message": "403 Forbidden"}, Denied, id="forbidden"),
+        pytest.param(404, {"message": "404 Project Not Found"}, Malformed, id="the project is not seen"),
+        pytest.param(404, {"message": "404 Group Not Found"}, Malformed, id="the group is not seen"),
+        pytest.param(404, {}, Malformed, id="something else's 404"),
+        pytest.param(404, {"message": "Not Found"}, Malformed, id="a proxy's 404"),
+        pytest.param(404, {"error": "404 Not Found"}, Malformed, id="no such path"),
     ],
 )
-async def test_a_deploy_token_is_revoked(status: int, message: str, raises: type[Exception] | None) -> None:
+async def test_a_deploy_token_is_revoked(
+    status: int, answer: Document, raises: type[Exception] | None
+) -> None:
     server = Server()
-    server.answers[_GITLAB] = status, {"message": message}
+    server.answers[_GITLAB] = status, answer
     async with served(all_to(server.handle)) as url:
         await _ends(cleaned(DEPLOY_TOKEN, {**GITLAB_SPEC, "url": url}, {"tokenID": 5}), raises)
 
     assert server.asked == [(_GITLAB, None)]
+
+
+async def test_the_clean_up_in_a_project_that_was_deleted() -> None:
+    server = Server()
+    server.answers[_GITLAB] = 404, {"message": "404 Project Not Found"}
+    async with served(all_to(server.handle)) as url:
+        with pytest.raises(
+            Malformed, match="revoking deploy token 5: GitLab shows no such project"
+        ) as caught:
+            await cleaned(DEPLOY_TOKEN, {**GITLAB_SPEC, "url": url}, {"tokenID": 5})
+
+    assert "remove the finalizer of this GeneratorState" in caught.value.hint
+
+
+async def test_a_deploy_token_of_no_project() -> None:
+    server = Server()
+    server.answers["POST /api/v4/projects/acme%2Fshop/deploy_tokens"] = (
+        404,
+        {"message": "404 Project Not Found"},
+    )
+    async with served(all_to(server.handle)) as url:
+        with pytest.raises(
+            Malformed, match="creating deploy token deploy: GitLab shows no such project"
+        ) as caught:
+            await made(DEPLOY_TOKEN, {**GITLAB_SPEC, "url": url})
+
+    assert caught.value.hint == "check projectID, and whether the token may see it"
 
 
 @pytest.mark.parametrize(

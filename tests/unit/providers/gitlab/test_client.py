@@ -83,6 +83,13 @@ async def test_a_key_in_several_environments_needs_one(gitlab: Gitlab, others: i
     ]
 
 
+@pytest.mark.parametrize("path", ["/", "/api/v4", "/api/v4/"])
+async def test_the_path_of_the_api_is_not_needed(gitlab: Gitlab, path: str) -> None:
+    gitlab.set("A", "1")
+    async with opened(gitlab, url=f"{gitlab.url}{path}", projectID="7") as client:
+        assert await read(client, "A") == {"A": SecretBytes(b"1")}
+
+
 async def test_many_keys_are_read_by_lists(gitlab: Gitlab) -> None:
     for number in range(200):
         gitlab.set(f"K{number}", "v")
