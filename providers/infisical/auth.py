@@ -2,15 +2,18 @@
 
 from typing import Final, NamedTuple
 
+import msgspec
+
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.infisical.receivers import receivers
 from syncret.providers.infisical.spec import InfisicalSpec
+from syncret.providers.kit.auth.jwt import expiry
 from syncret.providers.kit.auth.logins import ExpiringValue, bearer
 from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.references import read_text, read_trimmed
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
-from syncret.providers.kit.rest.logins import camel_token, log_in_with
+from syncret.providers.kit.rest.logins import log_in_with
 from syncret.providers.values import SecretBytes
 
 _HINTS: Final = {
@@ -19,6 +22,10 @@ _HINTS: Final = {
     "kubernetes-auth": "check kubernetesAuthCredentials: does the identity allow this ServiceAccount?",
     "ldap-auth": "check ldapAuthCredentials: do user and password fit?",
 }
+
+
+class _Token(msgspec.Struct, rename="camel"):
+    access_token: str
 
 
 class Login(NamedTuple):
@@ -48,7 +55,8 @@ async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> 
             body["organizationSlug"] = spec.secrets_scope.organization_slug
         url = f"{http.base}/v1/auth/{login.method}/login"
         answer = await log_in_with(http, url, json_body(body), doing=doing, hint=_HINTS[login.method])
-        return camel_token(answer, context.now)
+        token = answer.decode(_Token).access_token
+        return ExpiringValue(SecretBytes(token.encode()), _end_of(token))
 
     async def sign_out(token: SecretBytes) -> None:
         body = json_body({"accessToken": token.raw.decode()})
@@ -56,6 +64,17 @@ async def identity_of(spec: InfisicalSpec, http: Http, context: OpenContext) -> 
         await http.request("POST", url, doing="logging out of Infisical", body=body)
 
     return LoggedIn(log_in, context, sign_out=sign_out)
+
+
+def _end_of(token: str) -> float | None:
+    """When a token ends, as it says itself: `expiresIn` beside it is a setting, and may be 0.
+
+    None: it has no end, as older servers issue them, and is renewed when it is refused.
+    """
+    try:
+        return float(expiry(token))
+    except Malformed:
+        return None
 
 
 async def _login(spec: InfisicalSpec, context: OpenContext) -> Login | None:

@@ -193,7 +193,7 @@ class InfisicalSpec(Model):
     secrets_scope: SecretsScope
     """Where its secrets are."""
     host_api: str = msgspec.field(default="https://app.infisical.com/api", name="hostAPI")
-    """Address of the API, with /api. Example: https://infisical.example.com/api"""
+    """Address of the server, with or without /api. Example: https://infisical.example.com/api"""
     ca_bundle: Base64 | None = None
     """The authorities that signed the server's certificate: PEM, in base64.
     Example: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"""

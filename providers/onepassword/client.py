@@ -15,10 +15,11 @@ from syncret.providers.onepassword.api import Vaults
 from syncret.providers.onepassword.items import (
     PASSWORD,
     Found,
+    Item,
     Summary,
     fields_by_label,
+    labelled,
     property_of,
-    several,
 )
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
@@ -58,17 +59,10 @@ class OnePasswordClient(DelegatedWrites):
     def value(self, payload: Found, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """A field by its label, by default `password`; a file by its name, by default the first one."""
         del work
-        item = payload.item
-        asked = property_of(item.category, ref.property)
+        asked = property_of(payload.item.category, ref.property)
         if asked.is_file:
             return next(iter(self._files(payload, ref).values()))
-        label = asked.name or PASSWORD
-        same = [field for field in item.fields or [] if field.label == label]
-        if len(same) > 1:
-            raise several(label, item)
-        if not same:
-            raise _no_field(label, ref)
-        return SecretBytes(same[0].value.encode())
+        return _field(payload.item, asked.name or PASSWORD, ref)
 
     def fields(self, payload: Found, ref: RemoteRef, work: Work) -> SecretMap | None:
         """All fields, or all files of a document; with a property only that one."""
@@ -76,12 +70,9 @@ class OnePasswordClient(DelegatedWrites):
         asked = property_of(payload.item.category, ref.property)
         if asked.is_file:
             return self._files(payload, ref)
-        found = fields_by_label(payload.item)
-        if not asked.name:
-            return found
-        if asked.name not in found:
-            raise _no_field(asked.name, ref)
-        return {asked.name: found[asked.name]}
+        if asked.name:
+            return {asked.name: _field(payload.item, asked.name, ref)}
+        return fields_by_label(payload.item)
 
     def _files(self, payload: Found, ref: RemoteRef) -> SecretMap:
         name = property_of(payload.item.category, ref.property).name
@@ -127,8 +118,11 @@ def _is_wanted(item: Summary, query: FindQuery) -> bool:
     return tags <= set(item.tags or ()) and query.path in {None, item.title}
 
 
-def _no_field(label: str, ref: RemoteRef) -> Malformed:
-    return missing_property(f"there is no field labelled {label!r} in item {ref.key!r}")
+def _field(item: Item, label: str, ref: RemoteRef) -> SecretBytes:
+    same = labelled(item, label)
+    if same is None:
+        raise missing_property(f"there is no field labelled {label!r} in item {ref.key!r}")
+    return SecretBytes(same.value.encode())
 
 
 def _named_values(found: Found) -> list[tuple[str, SecretBytes]]:

@@ -50,6 +50,7 @@ class Item(Summary):
     """A whole item."""
 
     category: str = ""
+    version: int = 0
     fields: list[Field] | None = None
     files: list[File] | None = None
 
@@ -100,6 +101,14 @@ def fields_by_label(item: Item) -> dict[str, SecretBytes]:
             raise several(each.label, item)
         found[each.label] = SecretBytes(each.value.encode())
     return found
+
+
+def labelled(item: Item, label: str) -> Field | None:
+    """The field with a label. Raises Malformed if several have it."""
+    same = [field for field in item.fields or [] if field.label == label]
+    if len(same) > 1:
+        raise several(label, item)
+    return same[0] if same else None
 
 
 def several(label: str, item: Summary) -> Malformed:

@@ -1,7 +1,7 @@
 """Pushes to items: a field of the item with the title, which is created if there is none."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from syncret.config.fields import Model
@@ -9,13 +9,14 @@ from syncret.providers.errors import Malformed, Unavailable
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
 from syncret.providers.onepassword.api import Vaults
-from syncret.providers.onepassword.items import PASSWORD, Field, Found, several
+from syncret.providers.onepassword.items import PASSWORD, Field, Found, labelled
 from syncret.providers.pushes import PushItem, RemoteTarget
 
 _PAUSES: Final = (0.25, 0.5, 1.0, 2.0)
-"""Seconds after which a new item is looked for.
+"""Seconds after which a change is looked for.
 
-A Connect server shows it a moment after it took it; until then a second push would create it again.
+A Connect server shows it a moment after it took it; until then a second push would create an item again, or
+undo the change by writing back the item as it was.
 """
 
 
@@ -42,23 +43,23 @@ class Pusher:
         if found is None:
             await self._create(item.remote_key, label, value, spec)
             return
-        old = _labelled(found, label)
+        old = labelled(found.item, label)
         tags = found.item.tags or []
         wanted = tags if spec.tags is None else list(spec.tags)
         if old is None or old.value != value or tags != wanted:
             changed = [{**raw, "value": value} if _is(raw, old) else raw for raw in _fields(found)]
             added = [_new_field(label, value)] if old is None else []
-            await self._vaults.replace(found, {**found.raw, "tags": wanted, "fields": [*changed, *added]})
+            await self._replace(found, {"tags": wanted, "fields": [*changed, *added]})
 
     async def delete(self, target: RemoteTarget) -> None:
         """Delete one field, and the item if nothing is left in it."""
         found = await self._vaults.find(target.remote_key)
-        old = None if found is None else _labelled(found, target.property or PASSWORD)
+        old = None if found is None else labelled(found.item, target.property or PASSWORD)
         if found is None or old is None:
             return
         rest = [raw for raw in _fields(found) if not _is(raw, old)]
-        if rest or found.item.files or found.raw.get("sections"):
-            await self._vaults.replace(found, {**found.raw, "fields": rest})
+        if rest or found.item.files or _has_sections(found):
+            await self._replace(found, {"fields": rest})
         else:
             await self._vaults.delete(found)
 
@@ -67,7 +68,7 @@ class Pusher:
         found = await self._vaults.find(target.remote_key)
         if found is None or not target.property:
             return found is not None
-        return _labelled(found, target.property) is not None
+        return labelled(found.item, target.property) is not None
 
     async def _create(self, title: str, label: str, value: str, spec: PushSpec) -> None:
         vault = await self._vaults.id_of(spec.vault) if spec.vault else (await self._vaults.ids())[0]
@@ -81,12 +82,36 @@ class Pusher:
                 "fields": [_new_field(label, value)],
             },
         )
-        for pause in (0.0, *_PAUSES):
-            if pause:
-                await asyncio.sleep(pause)
-            if await self._vaults.find(title) is not None:
-                return
-        raise Unavailable(f"creating item {title}: the Connect server took it, but does not show it yet")
+
+        async def is_there() -> bool:
+            return await self._vaults.find(title) is not None
+
+        await _shown(f"creating item {title}", is_there)
+
+    async def _replace(self, found: Found, changes: Mapping[str, Any]) -> None:
+        await self._vaults.replace(found, {**found.raw, **changes})
+        old = found.item
+
+        async def is_there() -> bool:  # the answer to the change has the old version, too
+            now = await self._vaults.read(old.vault.id, old.id, old.title)
+            return now is None or now.item.version != old.version
+
+        await _shown(f"changing item {old.title}", is_there)
+
+
+async def _shown(doing: str, is_there: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until the server shows a change that it took. Raises Unavailable."""
+    for pause in (0.0, *_PAUSES):
+        if pause:
+            await asyncio.sleep(pause)
+        if await is_there():
+            return
+    raise Unavailable(f"{doing}: the Connect server took it, but does not show it yet")
+
+
+def _has_sections(found: Found) -> bool:
+    """Whether an item has sections, but for one without ID and label, which the server adds itself."""
+    return any(each.get("id") or each.get("label") for each in found.raw.get("sections") or ())
 
 
 def _fields(found: Found) -> Sequence[dict[str, Any]]:
@@ -95,14 +120,6 @@ def _fields(found: Found) -> Sequence[dict[str, Any]]:
 
 def _is(raw: dict[str, Any], field: Field | None) -> bool:
     return field is not None and (raw.get("id", ""), raw.get("label", "")) == (field.id, field.label)
-
-
-def _labelled(found: Found, label: str) -> Field | None:
-    """The field with a label. Raises Malformed if several have it."""
-    same = [field for field in found.item.fields or [] if field.label == label]
-    if len(same) > 1:
-        raise several(label, found.item)
-    return same[0] if same else None
 
 
 def _new_field(label: str, value: str) -> dict[str, Any]:

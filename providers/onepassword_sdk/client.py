@@ -79,14 +79,14 @@ class VaultClient(DelegatedWrites):
         listed = await self._vault.summaries()
         named = {key: _named(key.key, listed) for key in keys}
         ids = sorted({each.id for same in named.values() for each in same})
-        held: Mapping[str, Entry] = await self._vault.read(ids) if ids else {}
+        held: Mapping[str, Entry | SyncError] = await self._vault.read(ids) if ids else {}
 
-        async def read(key: RemoteKey) -> Entry | None:
+        async def read(key: RemoteKey) -> Entry | SyncError | None:
             same = named[key]
             if len(same) > 1:
                 raise ambiguous(key.key)
             entry = held.get(same[0].id) if same else None
-            return None if entry is None else await self._with_files(entry, key.property)
+            return await self._with_files(entry, key.property) if isinstance(entry, Entry) else entry
 
         return {**await read_each(keys, read)}
 
@@ -107,6 +107,8 @@ class VaultClient(DelegatedWrites):
         for start in range(0, len(ids), BATCH):
             some = ids[start : start + BATCH]
             for entry in (await paced(partial(self._vault.read, some), reads=len(some))).values():
+                if isinstance(entry, SyncError):
+                    raise entry
                 whole = entry
                 if entry.file_attributes:
                     whole = await paced(partial(self._vault.with_files, entry, matches), reads=1)

@@ -6,7 +6,7 @@ from typing import Final
 
 from syncret.config.fields import Model
 from syncret.config.meta import Document
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.push_options import decode_spec
 from syncret.providers.kit.references import as_text
 from syncret.providers.onepassword_sdk.items import PASSWORD, Entry, several, unique
@@ -93,7 +93,10 @@ class Pusher:
         ]
         if len(same) > 1:
             raise ambiguous(title)
-        return (await self._vault.read([same[0].id])).get(same[0].id) if same else None
+        found = (await self._vault.read([same[0].id])).get(same[0].id) if same else None
+        if isinstance(found, SyncError):
+            raise found
+        return found
 
     async def _change(
         self, found: Entry, texts: Mapping[str, str], kind: str, tags: Sequence[str], gone: Sequence[str]

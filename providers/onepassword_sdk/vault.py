@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.extract import missing_property
 from syncret.providers.onepassword_sdk.items import Entry, Summary, of_sdk
 from syncret.providers.onepassword_sdk.sdk import Gone, asked
@@ -31,12 +31,21 @@ class Vault:
         listed = await asked(self._client.items.list(self.id), "listing items")
         return [Summary(each.id, each.title, tuple(each.tags)) for each in listed]
 
-    async def read(self, ids: Sequence[str]) -> Mapping[str, Entry]:
-        """Items by their IDs; those that are gone are missing."""
-        what = f"item {ids[0]}" if len(ids) == 1 else "items"
-        answer = await asked(self._client.items.get_all(self.id, [*ids]), f"reading {what}")
-        items = (each.content for each in answer.individual_responses)
-        return {item.id: of_sdk(item) for item in items if item is not None}
+    async def read(self, ids: Sequence[str]) -> Mapping[str, Entry | Unavailable]:
+        """Items by their IDs, or why they could not be read; those that are gone are missing."""
+        doing = f"reading item {ids[0]}" if len(ids) == 1 else "reading items"
+        answer = await asked(self._client.items.get_all(self.id, [*ids]), doing)
+        found: dict[str, Entry | Unavailable] = {}
+        failed = False
+        for each in answer.individual_responses:
+            if each.content is not None:
+                found[each.content.id] = of_sdk(each.content)
+            elif each.error is None or each.error.type.value != _NO_ITEM:
+                failed = True
+        if failed:  # an error does not say which item it is about: none of the others is known to be gone
+            error = Unavailable(f"{doing}: 1Password answers with an error")
+            found |= dict.fromkeys([id_ for id_ in ids if id_ not in found], error)
+        return found
 
     async def resolve(self, keys: Sequence[str]) -> Mapping[str, SecretBytes | SyncError]:
         """The values of references below the vault; those that name no item are missing."""

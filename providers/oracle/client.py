@@ -79,32 +79,53 @@ class _Listed(msgspec.Struct, rename="camel"):
 class OracleClient(Versioned, ComputingClient, TextValues, TextWrites[Bundle], SingleReads[SecretBytes]):
     """Reads, finds, pushes, deletes and probes. A version is a stage."""
 
-    def __init__(self, spec: OracleSpec, api: Api, compute: Compute, *, vaults: str) -> None:
+    def __init__(
+        self, spec: OracleSpec, api: Api, compute: Compute, *, vaults: str, memory: dict[str, Any]
+    ) -> None:
         super().__init__(api, compute)
         self._spec = spec
         self._endpoints = Endpoints(vaults)
+        self._gone: set[str] = memory.setdefault(f"gone from {spec.compartment} in {spec.vault}", set[str]())
+        """Names that the list has shown in deletion. Later it does not have them any more."""
 
     # -- read
     async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
-        found = await self._read(key.key, key.version)
-        return None if found is None else SecretBytes(found.value)
+        """A secret. Oracle's answer is the same if it is absent or denied; its state in the list decides.
+
+        The list has one compartment, and names are read in all of the vault: what it never had is not absent.
+        """
+        name = key.key
+        found = await self._read(name, key.version)
+        if found is not None:
+            self._gone.discard(name)  # its deletion was cancelled, or it was made anew
+            return SecretBytes(found.value)
+        await self._check_list(name)
+        if name not in self._gone:
+            raise Malformed(
+                f"reading secret {name}: it does not exist, or is in another compartment and may not be read",
+                hint=f"check its name; {_READ}",
+            )
+        return None
 
     async def _read(self, name: str, stage: str = "") -> Bundle | None:
-        """A secret. Oracle's answer is the same if it is absent or denied; the list of secrets decides."""
         vault = self._spec.vault
         if stage:
             answer = await self._api.look_up(READ_STAGE, body={}, name=name, vault=vault, stage=stage)
         else:
             answer = await self._api.look_up(READ, body={}, name=name, vault=vault)
-        if answer is not None:
-            return answer.decode(Bundle)
+        return None if answer is None else answer.decode(Bundle)
+
+    async def _check_list(self, name: str) -> None:
+        """Raise Denied if the compartment has a secret, or if it is not known; note if it is in deletion."""
         if not self._spec.compartment:
-            hint = f"{_READ}; with compartment in the store the error says whether a secret exists"
+            hint = f"{_READ}; with compartment in the store the error says more"
             raise Denied(f"reading secret {name}: it does not exist, or may not be read", hint=hint)
         listed = (await self._listing(self._endpoints.named, name=name)).decode(list[_Listed])
         if any(each.lifecycle_state not in _GONE for each in listed):
+            self._gone.discard(name)
             raise Denied(f"reading secret {name}: permission denied, or it has no such stage", hint=_READ)
-        return None
+        if listed:
+            self._gone.add(name)
 
     async def _listing(self, endpoint: Endpoint, *, name: str = "", page: str = "") -> Answer:
         spec = self._spec
@@ -138,7 +159,11 @@ class OracleClient(Versioned, ComputingClient, TextValues, TextWrites[Bundle], S
 
     # -- push
     async def entry(self, key: str) -> Bundle | None:
-        return await self._read(key)
+        """None if the list has no such secret: Oracle refuses to make a second one in the vault."""
+        found = await self._read(key)
+        if found is None:
+            await self._check_list(key)
+        return found
 
     def text(self, entry: Bundle) -> bytes:
         return entry.value

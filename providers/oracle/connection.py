@@ -40,4 +40,5 @@ async def open_store(spec: OracleSpec, context: OpenContext) -> AsyncGenerator[O
         return SignedRequests(lambda: log_in(spec, http, context), context, url)
 
     async with connected(url, context, identify, _REFUSALS) as api:
-        yield OracleClient(spec, api, context.compute, vaults=managing(spec.region))
+        vaults, memory = managing(spec.region), context.store_memory
+        yield OracleClient(spec, api, context.compute, vaults=vaults, memory=memory)

@@ -50,7 +50,7 @@ class OracleSpec(Model):
     vault: str
     """OCID of the vault. Example: ocid1.vault.oc1..aaaa"""
     compartment: str = ""
-    """OCID of the secrets' compartment; needed to find, to push, and to detect that a secret does not exist.
+    """OCID of the secrets' compartment; needed to find, to push, and to detect that a secret was deleted.
     Example: ocid1.compartment.oc1..aaaa"""
     encryption_key: str = ""
     """OCID of the vault's key that encrypts what is pushed; needed to push.

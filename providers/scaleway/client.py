@@ -4,8 +4,9 @@ https://www.scaleway.com/en/developers/api/secret-manager
 """
 
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -98,8 +99,11 @@ class ScalewayClient(Versioned, ComputingClient, SingleReads[SecretBytes], TextV
         page = await self._list({**name.query(), "page_size": "1"})
         return page.secrets[0].id if page.secrets else None
 
-    async def _list(self, params: Mapping[str, str]) -> _Secrets:
-        answer = await self._api.call(LIST, params={**self._project, **params}, region=self._region)
+    async def _list(self, params: Mapping[str, str], tags: Iterable[str] = ()) -> _Secrets:
+        """A page of the secrets that have all tags; each tag is a parameter of its own."""
+        query = urlencode([("tags", tag) for tag in tags])
+        endpoint = LIST._replace(path=f"{LIST.path}?{query}") if query else LIST
+        answer = await self._api.call(endpoint, params={**self._project, **params}, region=self._region)
         return answer.decode(_Secrets)
 
     # -- find
@@ -109,12 +113,11 @@ class ScalewayClient(Versioned, ComputingClient, SingleReads[SecretBytes], TextV
             raise Malformed("nothing is searched for", hint="write find.name.regexp, find.path or find.tags")
         matches = regexp.matcher(query.name or "", work)
         wanted = {} if query.path is None else {"path": query.path.removeprefix("path:")}
-        if query.tags:
-            wanted["tags"] = ",".join(sorted(tag for tag, _ in query.tags))
+        tags = sorted(tag for tag, _ in query.tags or ())
 
         async def page(token: str) -> Page[_Secret]:
             number = int(token or "1")
-            listed = await self._list({**wanted, "page": str(number), "page_size": str(_PAGE)})
+            listed = await self._list({**wanted, "page": str(number), "page_size": str(_PAGE)}, tags)
             more = listed.secrets and number * _PAGE < listed.total_count
             return Page(listed.secrets, str(number + 1) if more else "")
 

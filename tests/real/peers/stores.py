@@ -292,7 +292,7 @@ PEERS: Final = {
     "oracle": Peer(
         lambda: Oracle(time.time),
         _at_oracle,
-        {"absent": ABSENT, "map": TEXTS},
+        {"map": TEXTS},
         tls=True,
         host=",".join(OCI),
     ),

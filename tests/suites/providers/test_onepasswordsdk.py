@@ -4,7 +4,8 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import ClassVar
+from importlib import import_module
+from typing import Any, ClassVar
 
 import pytest
 from aiohttp import web
@@ -261,6 +262,47 @@ async def test_what_is_kept(onepassword: OnePassword) -> None:
         pushed = await read(client, RemoteRef("a"))
 
     assert (first, kept, anew, pushed) == (b"one", b"one", b"two", b"three")
+
+
+async def test_an_item_that_could_not_be_read_is_not_absent(
+    onepassword: OnePassword, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The SDK returns what failed beside the other items, without saying which item it was."""
+    for title in ("a", "b", "c"):
+        onepassword.add(title, **{title: "1"})
+    reason: dict[str, Any] = {"content": None, "error": {"type": "internal", "message": "canary"}}
+    items, types = import_module("onepassword.items").Items, import_module("onepassword.types")
+    real = items.get_all
+
+    async def get_all(self: object, vault_id: str, item_ids: list[str]) -> object:
+        answer = json.loads((await real(self, vault_id, item_ids)).model_dump_json(by_alias=True))
+        answer["individualResponses"] = [
+            reason if each["content"]["title"] == "b" else each for each in answer["individualResponses"]
+        ]
+        return types.ItemsGetAllResponse.model_validate(answer)
+
+    monkeypatch.setattr(items, "get_all", get_all)
+    keys = [RemoteKey(title) for title in ("a", "b", "c", "d")]
+    async with OnePasswordSdkHarness(onepassword).open() as client:
+        assert isinstance(client, Reader)
+        found = await client.fetch(keys)
+        reason["error"] = {"type": "itemNotFound"}
+        gone = await client.fetch(keys)
+        reason["error"] = {"type": "internal", "message": "canary"}
+        assert isinstance(client, Finder)
+        for act in (
+            client.find(FindQuery(), unpaced, Work()),
+            writer(client).push(item("b", b"x")),
+            writer(client).delete(RemoteTarget("b")),
+        ):
+            with pytest.raises(Unavailable, match="1Password answers with an error"):
+                await act
+
+    assert isinstance(found[keys[1]], Unavailable)
+    assert "canary" not in str(found)
+    assert set(found) == set(keys[:3])
+    assert set(gone) == {keys[0], keys[2]}
+    assert onepassword.fields("b") == [{"b": "1"}]
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,29 @@
 """Oracle's vaults pass the suite, on a server written from the reference, which verifies each signature."""
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from syncret.config.meta import Document
-from syncret.providers.contract import IssuedToken
+from syncret.providers.contract import Client, IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.ambient import oracle
 from syncret.providers.kit.http import tls
+from syncret.providers.oracle import PROVIDER
+from syncret.providers.oracle.connection import open_store
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import item, prober, read, writer
 from syncret.providers.values import RemoteRef, SecretBytes
 from tests.suites.providers.rest_harness import RestHarness
-from tests.support.opened import NOW
+from tests.support.opened import NOW, context
 from tests.support.servers.oracle.principals import TENANCY
 from tests.support.servers.oracle.server import COMPARTMENT, FINGERPRINT, KEY, USER, VAULT, Oracle
 from tests.support.servers.rest import running
+from tests.support.specs import spec_of
 from tests.support.tls import Authority
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
@@ -31,6 +35,7 @@ class OracleHarness(RestHarness[Oracle]):
     provider = "oracle"
     versions: tuple[str, str] = ("PREVIOUS", "CURRENT")
     lacks: Mapping[Ability, str] = {
+        Ability.ABSENCE: "Oracle says not found of what may not be read, too, which must delete nothing",
         Ability.FIND_PATH: "secrets in Oracle's vaults have no paths",
         Ability.OWN: "as ESO has it, secrets in Oracle's vaults get no mark",
     }
@@ -78,6 +83,18 @@ class Elsewhere(OracleHarness):
     options: Mapping[str, Any] = {"compartment": "ocid1.compartment.oc1..other"}
 
 
+class Remembering(OracleHarness):
+    """Its clients share the memory of one store."""
+
+    def __init__(self, server: Oracle) -> None:
+        super().__init__(server)
+        self.memory: dict[str, Any] = {}
+
+    def open(self) -> AbstractAsyncContextManager[Client]:
+        opened = context(self.given, now=self.now, keep=self.memory)
+        return open_store(spec_of(PROVIDER, self.spec()), opened)
+
+
 class OfInstance(OracleHarness):
     options: Mapping[str, Any] = {**OracleHarness.options, "principalType": "InstancePrincipal"}
 
@@ -108,8 +125,9 @@ async def test_what_may_not_be_read_is_not_absent(monkeypatch: pytest.MonkeyPatc
             server.refused.add("db")
             with pytest.raises(Denied, match="permission denied"):
                 await read(client, RemoteRef("db"))
-            server.secrets["db"]["state"] = "PENDING_DELETION"
-            assert await read(client, RemoteRef("db")) is None
+            server.elsewhere.add("db")
+            with pytest.raises(Malformed, match="is in another compartment and may not be read"):
+                await read(client, RemoteRef("db"))
         async with Nowhere(server).open() as client:
             with pytest.raises(Denied, match="does not exist, or may not be read"):
                 await read(client, RemoteRef("none"))
@@ -117,6 +135,41 @@ async def test_what_may_not_be_read_is_not_absent(monkeypatch: pytest.MonkeyPatc
         async with Elsewhere(server).open() as client:
             with pytest.raises(Denied, match="listing secrets: permission denied"):
                 await read(client, RemoteRef("none"))
+
+
+async def test_what_was_in_deletion_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the list does not have it any more, and by another client of the store."""
+    async with served(monkeypatch) as server:
+        store = Remembering(server)
+        server.add("db", b"1")
+        async with store.open() as client:
+            for state in ("SCHEDULING_DELETION", "PENDING_DELETION", "DELETED"):
+                server.secrets["db"]["state"] = state
+                assert await read(client, RemoteRef("db")) is None
+        del server.secrets["db"]
+        async with store.open() as client:
+            assert await read(client, RemoteRef("db")) is None
+            server.add("db", b"2")
+            assert await read(client, RemoteRef("db")) == b"2"
+            del server.secrets["db"]
+            with pytest.raises(Malformed):
+                await read(client, RemoteRef("db"))
+
+
+async def test_a_push_concerns_the_compartment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that the list does not have is made, unless another compartment has it."""
+    async with served(monkeypatch) as server, OracleHarness(server).open() as client:
+        server.add("db", b"1")
+        server.elsewhere.add("db")
+        server.refused.add("db")
+        assert not await writer(client).exists(RemoteTarget("db"))
+        with pytest.raises(Malformed, match="HTTP 409"):
+            await writer(client).push(item("db", b"2"))
+        await writer(client).delete(RemoteTarget("db"))
+        await writer(client).push(item("new", b"2"))
+
+    assert {name: held["versions"] for name, held in server.secrets.items()} == {"db": [b"1"], "new": [b"2"]}
+    assert server.secrets["db"]["state"] == "ACTIVE"
 
 
 async def test_a_push_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:

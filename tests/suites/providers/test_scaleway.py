@@ -6,7 +6,11 @@ from contextlib import asynccontextmanager, contextmanager
 import pytest
 
 from syncret.config.meta import Document
+from syncret.providers.contract import Finder
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
+from syncret.providers.values import FindQuery, SecretBytes
+from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.servers.rest import running
 from tests.support.servers.scaleway.server import PROJECT, Scaleway
@@ -64,3 +68,13 @@ class TestScaleway(ProviderSuite):
     async def harness(self) -> AsyncGenerator[Harness]:
         async with running(Scaleway()) as server:
             yield ScalewayHarness(server)
+
+
+async def test_a_search_by_several_tags() -> None:
+    async with running(Scaleway()) as server, ScalewayHarness(server).open() as client:
+        server.add("one", b"1", tags=["a b", "c,d&{e}"])
+        server.add("two", b"2", tags=["a b"])
+        assert isinstance(client, Finder)
+        found = await client.find(FindQuery(tags=(("a b", ""), ("c,d&{e}", ""))), unpaced, Work())
+
+    assert found == {"one": SecretBytes(b"1")}

@@ -4,15 +4,19 @@ https://infisical.com/docs/api-reference/endpoints/secrets/list, /universal-auth
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from aiohttp import web
 
+from syncret.providers.kit.auth.jwt import unsigned
 from tests.support.servers.rest import Refused, RestServer, body_of
+
+_WHITE: Final = " \t\n\v\f\r\u00a0\u2028\u2029\u3000\ufeff"
+"""Of what the server's language takes as white space, what the tests use."""
 
 
 class Infisical(RestServer):
-    """The environment `prod` of the project `shop`."""
+    """The environment `prod` of the project `shop`. What is `refused` may not be described either."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,7 +24,19 @@ class Infisical(RestServer):
         self.secrets: dict[tuple[str, str], str] = {}
         """By folder and name."""
         self.hidden: set[str] = set()
-        """Names whose values the identity may not see."""
+        """Names whose values are masked."""
+        self.described: set[str] = set()
+        """Names that the identity may describe, but not read."""
+        self.imports: dict[str, list[str]] = {}
+        """The folders that a folder imports."""
+        self.project = "p-1"
+        self.project_path = "/api/v1/projects/slug/shop"
+        self.until: float | None = 4e9
+        """The end of the next token, in seconds since the epoch."""
+        self.expires_in = 7200
+        """What is said of it: a setting of the identity."""
+        self.ended: set[str] = set()
+        """Tokens that have ended."""
         self.proofs: dict[str, dict[str, str]] = {}
         """What each method takes beside client credentials."""
         self.logins: list[str] = []
@@ -34,7 +50,7 @@ class Infisical(RestServer):
             web.post(one, self._create),
             web.patch(one, self._change),
             web.delete(one, self._delete),
-            web.get("/api/v1/projects/slug/shop", self._project),
+            web.get(self.project_path, self._project),
             web.post("/api/v1/auth/{method}/login", self._log_in),
             web.post("/api/v1/auth/token/revoke", self._revoke),
         ]
@@ -45,6 +61,14 @@ class Infisical(RestServer):
     def token_of(self, request: web.Request) -> str:
         return request.headers.get("Authorization", "").removeprefix("Bearer ")
 
+    def enter(self, request: web.Request, key: str = "") -> None:
+        if self.token_of(request) in self.ended:
+            message = "Your token has expired. Please re-authenticate."
+            raise Refused(403, {"statusCode": 403, "message": message, "error": "TokenError"})
+        super().enter(request, key)
+        if key in self.described:
+            raise self.refusal(403, "You do not have permission to view secret value")
+
     async def _log_in(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]
         wanted = {"clientId": "shop", "clientSecret": self.secret}
@@ -53,8 +77,9 @@ class Infisical(RestServer):
         if await body_of(request) != wanted:
             raise self.refusal(401, "Invalid credentials")
         self.logins.append(method)
-        self.token = f"canary-token-{len(self.logins)}"
-        shown = {"accessToken": self.token, "expiresIn": 7200, "accessTokenMaxTTL": 7200}
+        claims = {"jti": f"canary-{len(self.logins)}", **({"exp": self.until} if self.until else {})}
+        self.token = f"{unsigned({'alg': 'HS256'}, claims)}.signature"
+        shown = {"accessToken": self.token, "expiresIn": self.expires_in, "accessTokenMaxTTL": 7200}
         return web.json_response({**shown, "tokenType": "Bearer"})
 
     async def _revoke(self, request: web.Request) -> web.Response:
@@ -63,23 +88,36 @@ class Infisical(RestServer):
 
     async def _project(self, request: web.Request) -> web.Response:
         self.enter(request)
-        return web.json_response({"id": "p-1", "slug": "shop"})
+        return web.json_response({"id": self.project, "slug": "shop"})
 
     async def _list(self, request: web.Request) -> web.Response:
         self.enter(request)
         folder = self._folder(request.query)
         below = request.query["recursive"] == "true"
-        found = [
-            self._shown(place)
+        places = [
+            place
             for place in self.secrets
             if place[0] == folder or (below and place[0].startswith(folder.rstrip("/") + "/"))
         ]
-        return web.json_response({"secrets": found, "imports": []})
+        if self.described & {name for _, name in places}:
+            raise self.refusal(403, "You are not allowed to readValue on secrets")
+        imported = self.imports.get(folder, []) if request.query["include_imports"] == "true" else []
+        imports = [{"secretPath": each, "secrets": self._listed(each)} for each in imported]
+        found = [self._shown(place) for place in places if place[1] not in self.refused]
+        return web.json_response({"secrets": found, "imports": imports})
+
+    def _listed(self, folder: str) -> list[dict[str, Any]]:
+        return [self._shown(place) for place in self.secrets if place[0] == folder]
 
     async def _read(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
         self.enter(request, name)
-        return web.json_response({"secret": self._shown(self._held(request.query, name))})
+        folder = self._folder(request.query)
+        imports = self.imports.get(folder, []) if request.query["include_imports"] == "true" else []
+        for place in [(folder, name), *((each, name) for each in reversed(imports))]:
+            if place in self.secrets:
+                return web.json_response({"secret": self._shown(place)})
+        raise self.refusal(404, f"Secret with name '{name}' not found")
 
     async def _create(self, request: web.Request) -> web.Response:
         self.enter(request)
@@ -87,7 +125,7 @@ class Infisical(RestServer):
         place = self._place(body), name
         if place in self.secrets:
             raise self.refusal(400, "Secret already exist")
-        self.secrets[place] = body["secretValue"]
+        self.secrets[place] = _trimmed(body["secretValue"])
         return web.json_response({"secret": self._shown(place)})
 
     async def _change(self, request: web.Request) -> web.Response:
@@ -95,7 +133,7 @@ class Infisical(RestServer):
         body, name = await body_of(request), request.match_info["name"]
         self._place(body)
         place = self._held(body, name)
-        self.secrets[place] = body["secretValue"]
+        self.secrets[place] = _trimmed(body["secretValue"])
         return web.json_response({"secret": self._shown(place)})
 
     async def _delete(self, request: web.Request) -> web.Response:
@@ -108,7 +146,7 @@ class Infisical(RestServer):
         return web.json_response({"secret": shown})
 
     def _place(self, body: dict[str, Any]) -> str:
-        if body.get("workspaceId") != "p-1":
+        if body.get("workspaceId") != self.project:
             raise self.refusal(404, "Project with ID '' not found")
         return self._folder({**body, "workspaceSlug": "shop"})
 
@@ -140,3 +178,8 @@ class Infisical(RestServer):
             "secretValueHidden": hidden,
             "secretPath": folder,
         }
+
+
+def _trimmed(value: Any) -> str:  # noqa: ANN401  # a member of a body
+    text = str(value)
+    return text.strip(_WHITE) + ("\n" if text.endswith("\n") else "")

@@ -33,6 +33,10 @@ class Connect(RestServer):
         """By ID of a file."""
         self.hides_new_for = 0
         """Lists from which a new item is missing."""
+        self.shows_old_for = 0
+        """Reads after a change of an item that still show it as it was."""
+        self._before: dict[str, list[dict[str, Any]]] = {}
+        """What the next reads of an item show."""
 
     def add(self, title: str, vault: str = "staging", *, tags: Iterable[str] = (), **fields: str) -> str:
         """Put an item there, with fields by label; its ID."""
@@ -125,7 +129,9 @@ class Connect(RestServer):
         return web.json_response(self.items[item_id])
 
     async def _read(self, request: web.Request) -> web.Response:
-        return web.json_response(self._item(request))
+        item = self._item(request)
+        before = self._before.get(item["id"])
+        return web.json_response(before.pop() if before else item)
 
     async def _replace(self, request: web.Request) -> web.Response:
         old, new = self._item(request), await body_of(request)
@@ -133,8 +139,9 @@ class Connect(RestServer):
             raise self.refusal(400, "the item's ID and vault must be those of the path")
         for n, each in enumerate(new["fields"]):
             each.setdefault("id", id_of(f"{old['id']}/{old['version']}/{n}"))
+        self._before[old["id"]] = [old] * self.shows_old_for
         self.items[old["id"]] = {**new, "version": old["version"] + 1}
-        return web.json_response(self.items[old["id"]])
+        return web.json_response({**new, "version": old["version"]})
 
     async def _delete(self, request: web.Request) -> web.Response:
         del self.items[self._item(request)["id"]]

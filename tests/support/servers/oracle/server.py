@@ -39,6 +39,8 @@ class Oracle(RestServer):
         self.principals = Principals(now)
         self.secrets: dict[str, dict[str, Any]] = {}
         """Versions, tags and state, by name."""
+        self.elsewhere: set[str] = set()
+        """Names that are in another compartment of the vault."""
 
     def key_file(self) -> bytes:
         return pem(private_key(self.key)).encode()
@@ -131,7 +133,7 @@ class Oracle(RestServer):
                 "freeformTags": held["tags"],
             }
             for name, held in self.secrets.items()
-            if named in {None, name}
+            if named in {None, name} and name not in self.elsewhere
         ]
         headers = {"opc-next-page": str(start + 2)} if start + 2 < len(shown) else {}
         return web.json_response(shown[start : start + 2], headers=headers)
@@ -145,6 +147,8 @@ class Oracle(RestServer):
     async def _create(self, request: web.Request) -> web.Response:
         body = await self._entered(request)
         assert (body["compartmentId"], body["keyId"], body["vaultId"]) == (COMPARTMENT, KEY, VAULT)
+        if body["secretName"] in self.secrets:
+            raise self.refusal(409, "The secret already exists.")
         self.add(body["secretName"], b64decode(body["secretContent"]["content"]))
         return web.json_response({"id": f"id-{body['secretName']}"})
 

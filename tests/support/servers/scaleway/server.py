@@ -67,7 +67,7 @@ class Scaleway(RestServer):
     async def _list(self, request: web.Request) -> web.Response:
         self.enter(request)
         asked = request.query
-        tags = {tag for text in asked.getall("tags", []) for tag in text.split(",")}
+        tags = set(asked.getall("tags", []))
         found = [
             self._shown(secret_id, secret)
             for secret_id, secret in self.secrets.items()

@@ -1,6 +1,6 @@
-"""Logins, keys and what is hidden, on a server written from Infisical's published reference."""
+"""Logins, keys, pushes and what is hidden, on a server written from Infisical's published reference."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -11,8 +11,10 @@ from syncret.providers.errors import Denied, Malformed
 from syncret.providers.infisical import PROVIDER, published_rate
 from syncret.providers.infisical.client import InfisicalClient
 from syncret.providers.infisical.connection import open_store
+from syncret.providers.infisical.receivers import receivers
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.values import RemoteKey, SecretBytes
-from tests.support.opened import Given, context
+from tests.support.opened import NOW, Given, context
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.rest import running
 from tests.support.specs import spec_of
@@ -30,11 +32,30 @@ def selected(key: str) -> dict[str, Json]:
 
 
 def opened(
-    server: Infisical, auth: dict[str, Json], *, environment: str = "prod", **secrets: bytes
+    server: Infisical,
+    auth: dict[str, Json],
+    *,
+    environment: str = "prod",
+    below: str = "/api",
+    now: Callable[[], float] = lambda: NOW,
+    **secrets: bytes,
 ) -> AbstractAsyncContextManager[InfisicalClient]:
     scope = {"projectSlug": "shop", "environmentSlug": environment, "secretsPath": "/web"}
-    spec = spec_of(PROVIDER, {"hostAPI": f"{server.url}/api", "auth": auth, "secretsScope": scope})
-    return open_store(spec, context(Given(secrets={"login": {"id": b"i-1", **secrets}})))
+    spec = spec_of(PROVIDER, {"hostAPI": f"{server.url}{below}", "auth": auth, "secretsScope": scope})
+    return open_store(spec, context(Given(secrets={"login": {"id": b"i-1", **secrets}}), now=now))
+
+
+def as_machine(
+    server: Infisical, now: Callable[[], float] = lambda: NOW
+) -> AbstractAsyncContextManager[InfisicalClient]:
+    """A store that logs in with client credentials."""
+    login: Json = {"clientId": selected("client"), "clientSecret": selected("secret")}
+    secret = server.secret.encode()
+    return opened(server, {"universalAuthCredentials": login}, now=now, client=b"shop", secret=secret)
+
+
+def by_token(server: Infisical, below: str = "/api") -> AbstractAsyncContextManager[InfisicalClient]:
+    return opened(server, TOKEN, below=below, token=server.token.encode())
 
 
 TOKEN: dict[str, Json] = {"tokenAuthCredentials": {"accessToken": selected("token")}}
@@ -135,3 +156,129 @@ def test_the_published_limit_is_the_cloud_s(host: str, rate: float | None) -> No
     spec = spec_of(PROVIDER, {"hostAPI": host, "auth": TOKEN, "secretsScope": scope})
 
     assert published_rate(spec) == rate
+
+
+@pytest.mark.parametrize("below", ["", "/", "/api", "/api/"])
+async def test_the_address_may_lack_api(server: Infisical, below: str) -> None:
+    """The operator's documentation writes it without."""
+    async with by_token(server, below) as client:
+        assert await client.fetch([RemoteKey("A")]) == {RemoteKey("A"): SecretBytes(b"1")}
+
+
+@pytest.mark.parametrize("host", ["https://i.example", "https://i.example/api/"])
+def test_the_receiver_is_the_address_that_is_called(host: str) -> None:
+    scope = {"projectSlug": "shop", "environmentSlug": "prod"}
+    auth: Json = {"kubernetesAuthCredentials": {"identityId": selected("id")}}
+    [found] = receivers(spec_of(PROVIDER, {"hostAPI": host, "auth": auth, "secretsScope": scope}))
+
+    assert found.url == "https://i.example/api"
+
+
+async def test_what_a_list_leaves_out_is_not_absent(server: Infisical) -> None:
+    server.secrets |= {("/web", f"K{number}"): "v" for number in range(30)}
+    server.refused.add("K7")
+    keys = [RemoteKey(f"K{number}") for number in range(31)]
+    async with by_token(server) as client:
+        found = await client.fetch(keys)
+
+    assert isinstance(found[RemoteKey("K7")], Denied)
+    assert keys[30] not in found
+    assert sum(isinstance(each, SecretBytes) for each in found.values()) == 29
+    assert len(server.calls) == 1 + 2, "the list, and the two that it does not have"
+
+
+async def test_one_value_that_may_not_be_read_does_not_refuse_the_folder(server: Infisical) -> None:
+    server.secrets |= {("/web", f"K{number}"): "v" for number in range(30)}
+    server.described.add("K7")
+    async with by_token(server) as client:
+        found = await client.fetch([RemoteKey(f"K{number}") for number in range(30)])
+
+    assert [key.key for key, each in found.items() if isinstance(each, Denied)] == ["K7"]
+    assert len(found) == 30
+
+
+async def test_a_token_lasts_until_its_own_end(server: Infisical) -> None:
+    """`expiresIn` beside it is a setting, which may be 0."""
+    clock = [NOW]
+    server.until, server.expires_in = NOW + 600, 0
+    async with as_machine(server, lambda: clock[0]) as client:
+        await client.fetch([RemoteKey("A")])
+        clock[0] += 500
+        await client.fetch([RemoteKey("A")])
+        before = len(server.logins)
+        clock[0] += 50
+        await client.fetch([RemoteKey("A")])
+
+    assert (before, len(server.logins)) == (1, 2)
+
+
+async def test_a_token_that_the_server_has_ended_is_renewed(server: Infisical) -> None:
+    """One of an older server does not say when it ends."""
+    server.until = None
+    async with as_machine(server) as client:
+        server.ended.add(server.token)
+        assert await client.fetch([RemoteKey("A")]) == {RemoteKey("A"): SecretBytes(b"1")}
+
+    assert len(server.logins) == 2
+
+
+async def test_a_static_token_that_has_ended(server: Infisical) -> None:
+    server.ended.add(server.token)
+    async with by_token(server) as client:
+        [found] = (await client.fetch([RemoteKey("A")])).values()
+
+    assert isinstance(found, Denied)
+    assert "the access token has ended" in str(found)
+    assert "store another" in found.hint
+
+
+async def test_a_push_does_not_concern_imports(server: Infisical) -> None:
+    server.imports["/web"] = ["/shared"]
+    server.secrets["/shared", "B"] = "shared"
+    async with by_token(server) as client:
+        read = await client.fetch([RemoteKey("B")])
+        exists = await client.exists(RemoteTarget("B"))
+        await client.delete(RemoteTarget("B"))
+        await client.push(PushItem("B", "", SecretBytes(b"own")))
+        await client.push(PushItem("B", "", SecretBytes(b"changed")))
+
+    assert (read, exists) == ({RemoteKey("B"): SecretBytes(b"shared")}, False)
+    assert (server.secrets["/web", "B"], server.secrets["/shared", "B"]) == ("changed", "shared")
+
+
+@pytest.mark.parametrize("value", [" a", "a ", "a\r\n", "a\n\n", "\ufeffa", "\xa0a"])
+async def test_white_space_that_would_be_lost(server: Infisical, value: str) -> None:
+    async with by_token(server) as client:
+        with pytest.raises(Malformed, match="white space, which Infisical removes") as refused:
+            await client.push(PushItem("A", "", SecretBytes(value.encode())))
+
+    assert (server.secrets["/web", "A"], refused.value.hint) == ("1", "push it in base64")
+
+
+@pytest.mark.parametrize("value", ["a b", "a\nb\n", "\n", "\x1fa"])
+async def test_white_space_that_stays(server: Infisical, value: str) -> None:
+    async with by_token(server) as client:
+        for _ in range(2):
+            await client.push(PushItem("A", "", SecretBytes(value.encode())))
+
+    assert (server.secrets["/web", "A"], server.writes) == (value, 1)
+
+
+async def test_a_project_at_an_older_server() -> None:
+    older = Infisical()
+    older.project_path = "/api/v2/workspace/shop"
+    async with running(older) as server, by_token(server) as client:
+        await client.push(PushItem("A", "", SecretBytes(b"new")))
+
+    assert older.secrets == {("/web", "A"): "new"}
+
+
+async def test_a_project_that_was_made_anew(server: Infisical) -> None:
+    async with by_token(server) as client:
+        await client.push(PushItem("A", "", SecretBytes(b"2")))
+        server.project = "p-2"
+        with pytest.raises(Malformed, match="HTTP 404"):
+            await client.push(PushItem("A", "", SecretBytes(b"3")))
+        await client.push(PushItem("A", "", SecretBytes(b"3")))
+
+    assert server.secrets["/web", "A"] == "3"

@@ -7,11 +7,12 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.config.meta import Document
-from syncret.providers.errors import Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.onepassword import PROVIDER, push
 from syncret.providers.onepassword.client import OnePasswordClient
 from syncret.providers.onepassword.connection import open_store
+from syncret.providers.onepassword.items import Found
 from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
@@ -76,6 +77,20 @@ async def test_titles_and_labels_must_not_be_ambiguous(connect: Connect) -> None
             await read(client, "labels")
         with pytest.raises(Malformed, match="no versions"):
             await read(client, "labels", "a", "2")
+
+
+async def test_a_field_beside_labels_that_are_ambiguous(connect: Connect) -> None:
+    item = connect.add("labels", a="1", b="2")
+    connect.items[item]["fields"].append({"id": "x", "label": "a", "value": "3"})
+    async with opened(connect) as client:
+        payload = (await client.fetch([RemoteKey("labels")]))[RemoteKey("labels")]
+        assert isinstance(payload, Found)
+        assert client.fields(payload, RemoteRef("labels", "b"), Work()) == {"b": SecretBytes(b"2")}
+        for name in ("a", ""):
+            with pytest.raises(Malformed, match="expected one field labelled 'a'"):
+                client.fields(payload, RemoteRef("labels", name), Work())
+        with pytest.raises(Malformed, match="no field labelled 'c'"):
+            client.fields(payload, RemoteRef("labels", "c"), Work())
 
 
 @pytest.mark.parametrize(
@@ -169,6 +184,38 @@ async def test_a_new_item_is_waited_for(connect: Connect, monkeypatch: pytest.Mo
             )
 
     assert [item["vault"]["id"] for item in connect.items.values()] == [id_of("shared")]
+
+
+async def test_a_change_is_waited_for(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second push that saw the item as it was would write back the old value of the first one's field."""
+    monkeypatch.setattr(push, "_PAUSES", (0.01, 0.01, 0.01))
+    item = connect.add("db", a="1", b="2", c="3")
+    async with opened(connect) as client:
+        connect.shows_old_for = 2
+        await client.push(PushItem("db", "a", SecretBytes(b"new"), secret_key="k"))
+        await client.delete(RemoteTarget("db", "c"))
+        await client.push(PushItem("db", "b", SecretBytes(b"new"), secret_key="k"))
+        connect.shows_old_for = 9
+        with pytest.raises(Unavailable, match=r"changing item db: .* does not show it yet"):
+            await client.push(PushItem("db", "d", SecretBytes(b"x"), secret_key="k"))
+
+    assert {each["label"]: each["value"] for each in connect.items[item]["fields"]} == {
+        "a": "new",
+        "b": "new",
+        "d": "x",
+    }
+
+
+async def test_a_section_without_a_name_keeps_no_item(connect: Connect) -> None:
+    item = connect.add("db", a="1")
+    connect.items[item]["sections"] = [{"id": "", "label": ""}]
+    kept = connect.add("kept", a="1")
+    connect.items[kept]["sections"] = [{"id": "", "label": "Notes"}]
+    async with opened(connect) as client:
+        await client.delete(RemoteTarget("db", "a"))
+        await client.delete(RemoteTarget("kept", "a"))
+
+    assert list(connect.items) == [kept]
 
 
 async def test_an_item_goes_with_its_last_field_unless_it_holds_more(connect: Connect) -> None:
