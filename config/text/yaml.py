@@ -18,7 +18,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
 from syncret.config.text.json import json_values
 from syncret.config.text.yaml_lines import Lines
-from syncret.config.text.yaml_scalars import Fault, resolve
+from syncret.config.text.yaml_scalars import KUBERNETES, Fault, Reading, resolve
 from syncret.config.text.yaml_values import Limits, build
 
 _MARKER: Final = re.compile(
@@ -58,7 +58,12 @@ class ParsedDocument(NamedTuple):
 
 
 def parse_text(
-    data: bytes, *, as_json: bool = False, limits: Limits = LIMITS, at_line: int = 0
+    data: bytes,
+    *,
+    as_json: bool = False,
+    limits: Limits = LIMITS,
+    at_line: int = 0,
+    reading: Reading = KUBERNETES,
 ) -> Iterator[ParsedDocument]:
     """The documents of a text, in order; empty ones are passed over.
 
@@ -80,7 +85,7 @@ def parse_text(
     del text  # of many documents one is decoded at a time
     for line, chunk in _split(data):
         if not at_line or line <= at_line < line + chunk.count("\n") + 1:
-            yield _yaml_document(chunk, line, limits)
+            yield _yaml_document(chunk, line, limits, reading)
 
 
 class LoadedMapping(NamedTuple):
@@ -129,11 +134,11 @@ def _split(data: bytes) -> Iterator[tuple[int, str]]:
         start = end
 
 
-def _yaml_document(text: str, line: int, limits: Limits) -> ParsedDocument:
+def _yaml_document(text: str, line: int, limits: Limits, reading: Reading) -> ParsedDocument:
     if len(text) > limits.document:
         return _failed(text, line, f"a document is larger than {limits.document} bytes", "split it")
     try:
-        built = build(text, limits)
+        built = build(text, limits, reading)
     except yaml.reader.ReaderError as error:
         place = line + text.count("\n", 0, error.position)
         message = f"has a character that YAML does not allow (#x{error.character:02x})"

@@ -1,23 +1,31 @@
-"""What the scalars of YAML mean to Kubernetes' own reader (sigs.k8s.io/yaml, which is YAML 1.1).
+"""What scalars of YAML mean to Kubernetes' own reader (sigs.k8s.io/yaml, which is YAML 1.1), and to yaml.v3.
 
-Keys become strings, `yes` and `on` are booleans, timestamps stay strings, `1e3` is a number, `010` is eight.
+To the first, keys become strings, `yes` and `on` are booleans, timestamps stay strings, `1e3` is a number and
+`010` is eight. To the other, a library for Go, `yes` and `on` are strings, and keys are as they are written.
 """
 
 import math
 import re
 import struct
 from base64 import b64decode
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from yaml.error import Mark
 from yaml.events import Event, ScalarEvent
 
 from syncret.config.fields import Json
 
+_OLD_BOOLEANS: Final[dict[str, Json]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "off", "Off", "OFF"), False),
+}
+"""Those of YAML 1.1 alone."""
 _WORDS: Final[dict[str, Json]] = {
-    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
-    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **_OLD_BOOLEANS,
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
 _SIGNS: Final = ("+", "-", ".")
@@ -98,6 +106,28 @@ def scalar(event: ScalarEvent) -> Json:
         return text if text[:1] not in AMBIGUOUS_STARTS else _plain(text, event)
     tag = event.tag or ""
     return _tagged(tag.removeprefix(_TAGS), text, event) if tag.startswith(_TAGS) else text
+
+
+def _scalar_of_v3(event: ScalarEvent) -> Json:
+    """As `scalar`, but old booleans are strings, and so is what JSON cannot represent."""
+    text = event.value
+    is_text = is_plain(event) and (text in _OLD_BOOLEANS or _UNSAYABLE.fullmatch(text))
+    return text if is_text else scalar(event)
+
+
+def _key_of_v3(key: ScalarEvent) -> str:
+    return key.value
+
+
+class Reading(NamedTuple):
+    """How a program reads scalars, as values and as keys."""
+
+    value: Callable[[ScalarEvent], Json]
+    key: Callable[[ScalarEvent], str]
+
+
+KUBERNETES: Final = Reading(scalar, key_text)
+YAML_V3: Final = Reading(_scalar_of_v3, _key_of_v3)
 
 
 def _tagged(tag: str, text: str, event: ScalarEvent) -> Json:

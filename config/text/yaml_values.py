@@ -1,4 +1,4 @@
-"""Builds the JSON value of one YAML document from libyaml's events, as Kubernetes' own reader does.
+"""Builds the JSON value of one YAML document from libyaml's events, as Kubernetes' own reader or yaml.v3.
 
 No tree of nodes is made: that of 3 MB would take 100 MB. Merge keys merge. Repeated keys, aliases that expand
 too far, endless nesting and too many values are reported.
@@ -26,7 +26,7 @@ from yaml.events import (
 from syncret.config.fields import Json
 from syncret.config.meta import Document, is_list, is_object
 from syncret.config.paths import Path, render
-from syncret.config.text.yaml_scalars import AMBIGUOUS_STARTS, Fault, is_plain, key_text, line_of, scalar
+from syncret.config.text.yaml_scalars import AMBIGUOUS_STARTS, KUBERNETES, Fault, Reading, is_plain, line_of
 
 _LONG: Final = 64
 _MERGE: Final = "<<"
@@ -60,10 +60,10 @@ class Built(NamedTuple):
     duplicates: list[Duplicate]
 
 
-def build(text: str, limits: Limits) -> Built:
+def build(text: str, limits: Limits, reading: Reading = KUBERNETES) -> Built:
     """The value of the one document of a text; None for an empty one. Raises Fault or yaml.YAMLError."""
     parser = CParser(text)
-    builder = _Builder(parser, limits)
+    builder = _Builder(parser, limits, reading)
     value, line = None, 0
     event = parser.get_event()
     while not isinstance(event := parser.get_event(), StreamEndEvent):
@@ -89,10 +89,11 @@ class _Open:
 class _Builder:
     """Takes the events of a document one after another. Recursive: at most as deep as the limit says."""
 
-    def __init__(self, parser: CParser, limits: Limits) -> None:
+    def __init__(self, parser: CParser, limits: Limits, reading: Reading) -> None:
         self.duplicates: list[Duplicate] = []
         self._next = cast("Callable[[], Event]", parser.get_event)  # libyaml raises what is no event
         self._limits = limits
+        self._reading = reading
         self._left = limits.values
         self._aliased = limits.aliased
         self._anchors: dict[str, Json | ScalarEvent | _Open] = {}
@@ -102,7 +103,7 @@ class _Builder:
         if isinstance(event, ScalarEvent):
             if event.anchor is not None:
                 self._anchors[event.anchor] = event
-            return scalar(event)
+            return self._reading.value(event)
         if isinstance(event, AliasEvent):
             return self._repeated(event)
         line = line_of(event)
@@ -135,7 +136,7 @@ class _Builder:
                 if key == _MERGE and is_plain(key_event):
                     self._merge(result, path, depth)
                     continue
-                key = key_text(key_event)
+                key = self._reading.key(key_event)
             if key in own:
                 self.duplicates.append(Duplicate(render((path, key)), line_of(event)))
             own.add(key)
@@ -145,7 +146,7 @@ class _Builder:
             elif event.implicit[0] and event.tag is None and event.value[:1] not in AMBIGUOUS_STARTS:
                 result[key] = event.value
             else:
-                result[key] = scalar(event)
+                result[key] = self._reading.value(event)
         return result
 
     def _key(self, event: Event) -> ScalarEvent:
@@ -178,7 +179,8 @@ class _Builder:
 
     def _repeated(self, alias: AliasEvent) -> Json:
         named = self._anchored(alias)
-        return self._copied(scalar(named) if isinstance(named, ScalarEvent) else named, line_of(alias))
+        value = self._reading.value(named) if isinstance(named, ScalarEvent) else named
+        return self._copied(value, line_of(alias))
 
     def _copied(self, value: Json, line: int) -> Json:
         """A copy of a value, which is counted: a few lines of text must not become millions of values."""

@@ -1,5 +1,8 @@
 """The client of Secrets Safe: the endpoints, and what it does with them.
 
+A search for a secret finds nothing also if the user may not see it. So reading a missing secret is an error,
+and no `deletionPolicy` applies.
+
 https://docs.beyondtrust.com/bips/docs/secrets-safe-apis
 """
 
@@ -13,7 +16,9 @@ from syncret.config.fields import Json
 from syncret.providers.beyondtrust.push import PushOptions, options
 from syncret.providers.contract import Compute, Readiness
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.batching import SingleReads
+from syncret.providers.kit.batching import SingleReads, unpaced
+from syncret.providers.kit.http import Answer
+from syncret.providers.kit.paging import Page, pages
 from syncret.providers.kit.references import as_text
 from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.api import Api
@@ -40,6 +45,9 @@ DELETE: Final = Endpoint("DELETE", f"{_SECRETS}/{{id}}", "deleting secret {name}
 _KEPT: Final = ("Title", "Description", "Username", "OwnerId", "OwnerType", "Owners", "Notes", "Urls")
 """Members that a change must send again."""
 
+_PAGE: Final = 1000
+"""Folders that are listed in one call."""
+
 
 @dataclass(slots=True)
 class Session:
@@ -52,6 +60,12 @@ class _Folder(msgspec.Struct, rename="pascal"):
     id: str
     name: str
     parent_id: str | None = None
+
+
+class _Secrets(msgspec.Struct, rename="pascal"):
+    """A list of secrets, as versions 3.2 and later of the API send it."""
+
+    data: list[dict[str, Json]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +103,25 @@ class SafeClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret], S
         self._version = {"version": place.version} if place.version else {}
 
     # -- read
-    async def fetch_one(self, key: RemoteKey) -> SecretBytes | None:
+    async def fetch_one(self, key: RemoteKey) -> SecretBytes:
         found = await self.entry(key.key)
-        return None if found is None else SecretBytes(found.value)
+        if found is None:
+            raise Malformed(
+                f"there is no secret {key.key}, or the user may not see it",
+                hint="check the key, and the user's access to the folder",
+            )
+        return SecretBytes(found.value)
 
     async def entry(self, key: str) -> Secret | None:
         path, title = self._parts(key)
-        params = {"path": path, "title": title, "separator": self._place.separator, **self._version}
-        if not self._place.decrypt:
-            params["decrypt"] = "false"
-        listed = (await self._api.call(FIND, params=params, name=key)).decode(list[dict[str, Json]])
+        params = {
+            "path": path,
+            "title": title,
+            "separator": self._place.separator,
+            "decrypt": "true" if self._place.decrypt else "false",
+            **self._version,
+        }
+        listed = _listed(await self._api.call(FIND, params=params, name=key))
         if not listed:
             return None
         found = Secret(listed[0], b"")
@@ -109,7 +132,7 @@ class SafeClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret], S
         if not isinstance(password, str):
             raise Malformed(
                 f"reading secret {key}: the answer has no value",
-                hint="may the user see the values of the folder? the version of the API may be another, too",
+                hint="may the user see the values of the folder? server.decrypt must be true",
             )
         return Secret(found.raw, password.encode())
 
@@ -158,7 +181,7 @@ class SafeClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret], S
 
     async def _folder(self, path: str) -> str:
         """The ID of the folder at a path. A safe, in which folders may be, is not in the list."""
-        folders = {each.id: each for each in (await self._api.call(FOLDERS)).decode(list[_Folder])}
+        folders = {each.id: each async for each in pages(self._page, unpaced, doing="listing folders")}
         names = path.split(self._place.separator)
         left = {each.id: _unmatched(each, folders, names) for each in folders.values()}
         fitting = [id_ for id_, rest in left.items() if rest == 0]
@@ -169,10 +192,22 @@ class SafeClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret], S
             raise Malformed(f"there is more than one folder {path}", hint="write the whole path")
         return fitting[0]
 
+    async def _page(self, token: str) -> Page[_Folder]:
+        start = int(token or "0")
+        params = {"limit": str(_PAGE), "offset": str(start)}
+        listed = (await self._api.call(FOLDERS, params=params)).decode(list[_Folder])
+        return Page(listed, str(start + _PAGE) if len(listed) == _PAGE else "")
+
     # -- probe
     async def probe(self) -> Readiness:
         await self._api.call(FOLDERS, params={"limit": "1"})
         return "ready"
+
+
+def _listed(answer: Answer) -> list[dict[str, Json]]:
+    """The secrets of a list: versions before 3.2 of the API send it bare."""
+    wrapped = answer.decode_if(_Secrets)
+    return answer.decode(list[dict[str, Json]]) if wrapped is None else wrapped.data
 
 
 def _unmatched(folder: _Folder, folders: Mapping[str, _Folder], names: list[str]) -> int | None:

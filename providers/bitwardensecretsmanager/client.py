@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from syncret.config.fields import Json
 from syncret.config.meta import is_object
 from syncret.providers.bitwardensecretsmanager.spec import BATCH, BitwardenSpec
 from syncret.providers.contract import Compute, Paced, Readiness
@@ -75,7 +76,11 @@ class _Deletions(msgspec.Struct):
 
 
 class BitwardenClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret]):
-    """Reads, finds, pushes, deletes and probes. What is not in the list of secrets does not exist."""
+    """Reads, finds, pushes, deletes and probes.
+
+    The list has only what the machine account may read. So reading a secret that is not in it is an error,
+    and no `deletionPolicy` applies.
+    """
 
     def __init__(self, spec: BitwardenSpec, api: Api, compute: Compute) -> None:
         super().__init__(api, compute)
@@ -95,22 +100,23 @@ class BitwardenClient(Unversioned, ComputingClient, TextValues, TextWrites[Secre
             except Malformed as error:
                 found[key] = error
                 continue
-            if secret is not None:
-                found[key] = SecretBytes(secret.value.encode())
+            found[key] = _missing(key.key) if secret is None else SecretBytes(secret.value.encode())
         return found
 
     def fields(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretMap | None:
         """The members of the JSON or YAML object that the text, or a property of it, is."""
         found = self.value(payload, ref, work)
-        if found is None or found.raw.lstrip()[:1] == b"{":
-            return None if found is None else extract.members(found.raw, f"secret {ref.key}", work)
+        if found is None:
+            return None
+        if found.raw.lstrip()[:1] == b"{" and gojson.is_valid(found.raw, work):
+            return extract.members(found.raw, f"secret {ref.key}", work)
         from syncret.config.text.yaml import parse_text  # slow to import
+        from syncret.config.text.yaml_scalars import YAML_V3
 
         work.make(len(found) * _PARSED)
-        for parsed in parse_text(found.raw):
+        for parsed in parse_text(found.raw, reading=YAML_V3):
             if is_object(parsed.value) and not parsed.problems:
-                members = parsed.value.items()
-                return {name: SecretBytes(gojson.byte_value(value, work)) for name, value in members}
+                return {name: SecretBytes(_bytes(value, work)) for name, value in parsed.value.items()}
             break
         raise Malformed(
             f"secret {ref.key} is neither a JSON nor a YAML object", hint="extract takes an object"
@@ -204,8 +210,26 @@ _PARSED: Final = 10
 def _ids_of(key: str, listed: Sequence[_Listed]) -> list[str]:
     """The secrets that a key can mean."""
     if _UUID.fullmatch(key):
-        return [each.id for each in listed if each.id.lower() == key.lower()]
+        return [each.id for each in listed if _digits(each.id) == _digits(key)]
     return [each.id for each in listed if each.key == key]
+
+
+def _digits(id_: str) -> str:
+    """An ID without what may be written in several ways."""
+    return id_.replace("-", "").lower()
+
+
+def _missing(key: str) -> Malformed:
+    return Malformed(
+        f"there is no secret {key}, or the machine account may not read it",
+        hint="check the key, and the access to the project",
+    )
+
+
+def _bytes(value: Json, work: Work) -> bytes:
+    """As `byte_value`, but whole numbers of YAML keep all of their digits, as in Go."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return str(value).encode() if is_whole else gojson.byte_value(value, work)
 
 
 def _note(item: PushItem) -> str | None:

@@ -26,6 +26,7 @@ _WRITE: Final = "give the user the right to create, update and delete in the dat
 ITEM: Final = Endpoint("GET", "/data/{bag}/{item}", "reading item {item} of data bag {bag}", _READ)
 BAG: Final = Endpoint("GET", "/data/{bag}", "listing data bag {bag}", _READ)
 USER: Final = Endpoint("GET", "/users/{name}", "reading user {name}", "check username")
+CLIENT: Final = Endpoint("GET", "/clients/{name}", "reading client {name}", "check username")
 CREATE_BAG: Final = Endpoint("POST", "/data", "creating data bag {name}", _WRITE)
 CREATE: Final = Endpoint("POST", "/data/{bag}", "creating an item of data bag {bag}", _WRITE)
 UPDATE: Final = Endpoint("PUT", "/data/{bag}/{item}", "changing item {item} of data bag {bag}", _WRITE)
@@ -131,7 +132,9 @@ class ChefClient(
 
     # -- probe
     async def probe(self) -> Readiness:
-        await self._api.call(USER, name=self._user)
+        """Users may read themselves, and so may clients of the organization."""
+        if await self._api.look_up(USER, name=self._user) is None:
+            await self._api.call(CLIENT, name=self._user)
         return "ready"
 
 

@@ -19,13 +19,21 @@ from syncret.providers.kit.rest.connection import connected
 
 
 class _Failure(msgspec.Struct):
-    error: list[str]
+    """Most errors of Chef are lists of texts; those about users are one text."""
+
+    error: list[str] | str
+
+
+def _is_absent(failure: _Failure) -> bool:
+    if isinstance(failure.error, str):
+        return failure.error.startswith(("Could not find user ", "Cannot find a user "))
+    return any("data bag" in text for text in failure.error)
 
 
 _REFUSALS: Final = Refusals(
     vendor="Chef",
     check="does serverUrl end with the organization and a slash?",
-    is_absent=says(_Failure, lambda failure: any("data bag" in text for text in failure.error)),
+    is_absent=says(_Failure, _is_absent),
     errors={401: bad_signature("username and auth.secretRef.privateKeySecretRef")},
 )
 

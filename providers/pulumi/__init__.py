@@ -1,7 +1,8 @@
 """Pulumi ESC: the values of one environment.
 
-spec        the spec of a store, its rules     client   the endpoints, the client of a store
-connection  opens a store, its logins          paths    property paths
+spec        the spec of a store, its rules     client      the endpoints, the client of a store
+connection  opens a store, its logins          definition  changes of an environment's definition
+paths       property paths
 """
 
 from typing import Final

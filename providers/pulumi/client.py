@@ -42,8 +42,6 @@ _SESSION: Final = "2m"
 """How long an opened environment can be read; it is read at once."""
 
 _YAML: Final = {"Accept": "application/x-yaml"}
-_SECRET: Final = "fn::secret"
-"""The function that encrypts its argument."""
 
 
 class _Opened(msgspec.Struct):
@@ -78,13 +76,13 @@ class PulumiClient(Unversioned, ComputingClient, TextValues, TextWrites[_Entry])
     # -- read
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
         """All in one: the environment is opened once, and read."""
-        held = await self._values()
+        properties = await self._properties()
 
         def picked(work: Work) -> dict[RemoteKey, SecretBytes | SyncError]:
             found: dict[RemoteKey, SecretBytes | SyncError] = {}
             for key in keys:
                 try:
-                    value = paths.at(held, paths.parsed(key.key))
+                    value = _at(properties, paths.parsed(key.key), work)
                 except Malformed as error:
                     found[key] = error
                     continue
@@ -94,8 +92,8 @@ class PulumiClient(Unversioned, ComputingClient, TextValues, TextWrites[_Entry])
 
         return await self._compute(picked)
 
-    async def _values(self) -> dict[str, Json]:
-        """The values of the environment, with everything that it imports and computes."""
+    async def _properties(self) -> dict[str, Json]:
+        """The values of the environment as Pulumi has them, with everything that it imports and computes."""
         opened = await self._api.look_up(
             OPEN, params={"duration": _SESSION}, environment=self._spec.environment
         )
@@ -103,10 +101,7 @@ class PulumiClient(Unversioned, ComputingClient, TextValues, TextWrites[_Entry])
             raise self._no_environment()
         session = opened.decode(_Opened).id
         answer = await self._api.call(READ, environment=self._spec.environment, session=session)
-        properties = answer.decode(_Environment).properties or {}
-        return await self._compute(
-            lambda work: {name: _plain(each, work) for name, each in properties.items()}
-        )
+        return answer.decode(_Environment).properties or {}
 
     def _no_environment(self) -> Malformed:
         spec = self._spec
@@ -120,38 +115,46 @@ class PulumiClient(Unversioned, ComputingClient, TextValues, TextWrites[_Entry])
         if query.tags:
             raise Malformed("values in Pulumi ESC have no tags", hint="write find.name.regexp or find.path")
         matches, looked, found = regexp.matcher(query.name or "", work), Looked("listing values"), Matches()
-        held: Json | Absent = await paced(self._values)
+        held: Json = await paced(self._properties)
         if query.path:
-            held = paths.at(held, paths.parsed(query.path)) if not isinstance(held, Absent) else held
+            held = _inner(_member(held, paths.parsed(query.path)))
         if not is_object(held):
             return None
         looked.at(list(held))
-        for name, value in held.items():
+        for name, member in held.items():
             if matches(name):
-                found.add_value(name, SecretBytes(gojson.byte_value(value, work)))
+                found.add_value(name, SecretBytes(gojson.byte_value(_plain(member, work), work)))
         return found.values
 
     # -- push
     async def entry(self, key: str) -> _Entry | None:
-        path = paths.parsed(key)
-        found = paths.at(await self._values(), path)
-        if isinstance(found, Absent) or found is None:
-            return None
-        return _Entry(found, await self._compute(lambda work: gojson.byte_value(found, work)))
+        path, properties = paths.parsed(key), await self._properties()
+
+        def read(work: Work) -> _Entry | None:
+            found = _at(properties, path, work)
+            if isinstance(found, Absent) or found is None:
+                return None
+            return _Entry(found, gojson.byte_value(found, work))
+
+        return await self._compute(read)
 
     def text(self, entry: _Entry) -> bytes:
         return entry.text
 
     async def store(self, item: PushItem, text: bytes, entry: _Entry | None) -> None:
         """Write a secret text. A member of an object that is there is set in the object."""
+        from syncret.providers.pulumi import definition  # slow to import
+
         path = paths.parsed(item.remote_key)
         if item.property and entry is not None and is_object(entry.value):
             path, text = (*path, item.property), item.value.raw
         value = as_text(text, "push it in base64")
-        await self._change(lambda values: paths.put(values, path, {_SECRET: value}))
+        await self._change(lambda text, work: definition.with_secret(text, path, value, work))
 
     async def delete(self, target: RemoteTarget) -> None:
         """Remove the value from the definition; with a property only that member."""
+        from syncret.providers.pulumi import definition  # slow to import
+
         path: Path = paths.parsed(target.remote_key)
         held = await self.entry(target.remote_key) if target.property else None
         if target.property and (held is None or not is_object(held.value)):
@@ -159,60 +162,70 @@ class PulumiClient(Unversioned, ComputingClient, TextValues, TextWrites[_Entry])
             return
         if target.property:
             path = (*path, target.property)
-        await self._change(lambda values: paths.remove(values, path))
+        await self._change(lambda text, work: definition.without(text, path, work))
 
     async def remove(self, key: str) -> None:
         await self.delete(RemoteTarget(key))
 
-    async def _change(self, edit: Callable[[dict[str, Json]], bool]) -> None:
+    async def _change(self, edit: Callable[[bytes, Work], bytes | None]) -> None:
         """Change the values of the definition, unless another program changes them meanwhile.
 
         What the definition imports and computes stays; values that are encrypted stay so, unread.
         """
-        from syncret.config.text.yaml import to_yaml  # slow to import
         from syncret.providers.kit.http import Body
 
         answer = await self._api.look_up(DEFINITION, headers=_YAML, environment=self._spec.environment)
         if answer is None:
             raise self._no_environment()
-        definition = _definition(answer.body)
-        values = definition.setdefault("values", {})
-        if not is_object(values) or not edit(values):
+        text = answer.body
+        changed = await self._compute(lambda work: edit(text, work))
+        if changed is None:
             return
         tag = answer.headers.get("etag", "")
         await self._api.call(
             UPDATE,
-            headers={"If-Match": tag} if tag else {},
-            body=Body(to_yaml(definition).encode(), _YAML["Accept"]),
+            headers={"ETag": tag} if tag else {},  # where others have If-Match
+            body=Body(changed, _YAML["Accept"]),
             environment=self._spec.environment,
         )
 
     # -- probe
     async def probe(self) -> Readiness:
-        await self._values()
+        await self._properties()
         return "ready"
 
 
-def _plain(value: Json, work: Work) -> Json:
-    """The value in one of Pulumi's, which says for each also where it comes from. Raises Malformed."""
-    work.step()
-    if not is_object(value) or "value" not in value:
+def _at(properties: Json, path: Path, work: Work) -> Json | Absent:
+    """The value at a path. Raises Malformed if it, or what leads to it, is not known."""
+    member = _member(properties, path)
+    return member if isinstance(member, Absent) else _plain(member, work)
+
+
+def _member(properties: Json, path: Path) -> Json | Absent:
+    """What Pulumi has at a path: a value, and where it comes from."""
+    found = paths.at(properties, path[:1])
+    for part in path[1:]:
+        found = paths.at(_inner(found), [part])
+    return found
+
+
+def _inner(member: Json | Absent) -> Json:
+    """The value of a member, whose own members are still Pulumi's. Null has none. Raises Malformed."""
+    if isinstance(member, Absent):
+        return None
+    if not is_object(member) or not ("value" in member or "trace" in member) or member.get("unknown"):
         raise Malformed(
             "reading the environment: a value is not known", hint="does `esc env open` show all values?"
         )
-    inner = value["value"]
+    return member.get("value")
+
+
+def _plain(member: Json, work: Work) -> Json:
+    """The value of a member, and of all members in it. Raises Malformed."""
+    work.step()
+    inner = _inner(member)
     if is_object(inner):
         return {name: _plain(each, work) for name, each in inner.items()}
     if is_list(inner):
         return [_plain(each, work) for each in inner]
     return inner
-
-
-def _definition(document: bytes) -> dict[str, Json]:
-    from syncret.config.text.yaml import parse_text  # slow to import
-
-    for parsed in parse_text(document):
-        if is_object(parsed.value) and not parsed.problems:
-            return parsed.value
-        raise Malformed("the definition of the environment is no YAML object", hint="check it in Pulumi")
-    return {}

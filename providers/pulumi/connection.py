@@ -71,7 +71,8 @@ async def _exchange(
         "requested_token_type": "urn:pulumi:token-type:access_token:organization",
         "expiration": str(seconds),
     }
-    hint = "does the organization trust the cluster's issuer, this audience and this subject?"
+    named = " and ".join(oidc.service_account_ref.audiences or [audience])
+    hint = f"does the organization trust the cluster's issuer, the audience {named} and this subject?"
     answer = await log_in_with(
         http, url, form_body(fields), doing="logging in to Pulumi by oidcConfig", hint=hint
     )

@@ -1,4 +1,4 @@
-"""Property paths of Pulumi: `db.password`, `hosts[0]`, `tls["ca.crt"]`; and changes of a definition at one.
+"""Property paths of Pulumi: `db.password`, `hosts[0]`, `tls["ca.crt"]`.
 
 https://www.pulumi.com/docs/esc/environments/syntax/
 """
@@ -6,7 +6,7 @@ https://www.pulumi.com/docs/esc/environments/syntax/
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
@@ -71,39 +71,3 @@ def _inner(value: Json, part: str | int) -> Json | Absent:
     if is_list(value) and isinstance(part, int):
         return value[part] if part < len(value) else ABSENT
     return ABSENT
-
-
-def put(values: dict[str, Json], path: Path, value: Json) -> bool:
-    """Set what is at a path, with the objects that lead there; True.
-
-    Raises Malformed where there is another thing.
-    """
-    *way, last = path
-    inner: Any = values
-    for part in way:
-        found = _inner(inner, part)
-        if isinstance(found, Absent) and is_object(inner) and isinstance(part, str):
-            found = inner[part] = {}
-        inner = cast("Json", None if isinstance(found, Absent) else found)
-    if _is_plain(inner) and isinstance(last, str):
-        cast("dict[str, Json]", inner)[last] = value
-    elif is_list(inner) and isinstance(last, int) and last < len(inner):
-        inner[last] = value
-    else:
-        raise Malformed("the path leads through a value that is no object", hint="choose another remoteKey")
-    return True
-
-
-def remove(values: dict[str, Json], path: Path) -> bool:
-    """Remove what is at a path, and the objects that are empty then; whether there was something."""
-    *way, last = path
-    inner = at(values, way)
-    if not is_object(inner) or not isinstance(last, str) or last not in inner:
-        return False
-    del inner[last]
-    return not way or inner != {} or remove(values, way)
-
-
-def _is_plain(value: Json) -> bool:
-    """Whether it is an object of the definition, and no function such as `fn::secret`."""
-    return is_object(value) and not any(name.startswith("fn::") for name in value)

@@ -4,7 +4,7 @@ Secret Server reports a secret that the account may not see as missing, so a mis
 and no `deletionPolicy` applies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from syncret.config.fields import Json
@@ -15,7 +15,7 @@ from syncret.providers.kit.batching import SingleReads
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import DelegatedWrites
 from syncret.providers.kit.remote_keys import Versioned
-from syncret.providers.secretserver.secrets import Secret, Secrets, missing
+from syncret.providers.secretserver.secrets import Item, Secret, Secrets, missing
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes, SecretMap
 from syncret.providers.work import Work
 
@@ -74,13 +74,13 @@ class SecretServerClient(Versioned, DelegatedWrites, SingleReads[Secret]):
     def value(self, payload: Secret, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """The secret as JSON; with a property what it leads to in the first field, or else that field."""
         if not ref.property:
-            return SecretBytes(_whole(payload.raw, work).encode())
-        first = (payload.items[0].item_value or "").encode()
+            return SecretBytes(_whole(payload, work).encode())
+        first = payload.value(payload.items[0])
         found = extract.value(first, ref.property, work) if gojson.is_valid(first, work) else None
         if found is None:
             named = (item for item in payload.items if item.has(ref.property))
             item = next(named, None)
-            found = None if item is None else (item.item_value or "").encode()
+            found = None if item is None else payload.value(item)
         return None if found is None else SecretBytes(found)
 
     def fields(self, payload: Secret, ref: RemoteRef, work: Work) -> SecretMap | None:
@@ -90,11 +90,11 @@ class SecretServerClient(Versioned, DelegatedWrites, SingleReads[Secret]):
             if found is None:
                 return None
             return _members(found.raw, work) or {ref.property: found}
-        members = _members((payload.items[0].item_value or "").encode(), work)
+        members = _members(payload.value(payload.items[0]), work)
         if members is not None:
             return members
-        named = ((item.slug or item.field_name or "", item.item_value or "") for item in payload.items)
-        return {name: SecretBytes(value.encode()) for name, value in named if name}
+        named = ((item.slug or item.field_name or "", payload.value(item)) for item in payload.items)
+        return {name: SecretBytes(value) for name, value in named if name}
 
     async def probe(self) -> Readiness:
         await self._secrets.find(_PROBE)
@@ -108,12 +108,26 @@ def _members(text: bytes, work: Work) -> SecretMap | None:
     return extract.members(text, "the secret", work)
 
 
-def _whole(raw: Mapping[str, Any], work: Work) -> str:
-    """The secret as Delinea's client for Go prints it."""
-    parts = _printed(raw, _MEMBERS, work)
-    items = [gojson.joined(_printed(item, _FIELDS, work), work) for item in raw.get("items") or ()]
+def _whole(secret: Secret, work: Work) -> str:
+    """The secret as Delinea's client for Go prints it. Raises Malformed for a file that is no text."""
+    parts = _printed(secret.raw, _MEMBERS, work)
+    held: Sequence[Mapping[str, Any]] = secret.raw.get("items") or ()
+    pairs = zip(held, secret.items, strict=True)
+    shown = [{**raw, "itemValue": _text(secret, item)} if item.is_file else raw for raw, item in pairs]
+    items = [gojson.joined(_printed(item, _FIELDS, work), work) for item in shown]
     listed = gojson.joined([f"{{{item}}}" for item in items], work)
     return f'{{{gojson.joined(parts, work)},"Items":[{listed}]}}'
+
+
+def _text(secret: Secret, item: Item) -> str:
+    try:
+        return secret.value(item).decode()
+    except UnicodeDecodeError:
+        pass
+    raise Malformed(
+        f"file {item.slug!r} of the secret is binary, which the JSON of the whole secret cannot hold",
+        hint=f"write remoteRef.property: {item.slug}, or that of another field",
+    )
 
 
 def _printed(raw: Mapping[str, Any], members: Mapping[str, Json], work: Work) -> list[str]:

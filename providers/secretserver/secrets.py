@@ -53,14 +53,20 @@ class _Found(msgspec.Struct):
 
 
 class Secret(NamedTuple):
-    """A secret as it came, and its fields."""
+    """A secret as it came, its fields, and the contents of its files by slug."""
 
     raw: Mapping[str, Any]
     items: Sequence[Item]
+    files: Mapping[str, bytes] = {}
 
     @property
     def id(self) -> str:
         return str(self.raw["id"])
+
+    def value(self, item: Item) -> bytes:
+        """The value of a field: the content of its file, or its text."""
+        content = self.files.get(item.slug or "") if item.is_file else None
+        return (item.item_value or "").encode() if content is None else content
 
     def __repr__(self) -> str:
         return f"<Secret {self.id}>"
@@ -100,6 +106,8 @@ class Secrets:
             "paging.take": str(_PAGE),
             "paging.skip": "0",
         }
+        if folder:
+            params |= {"paging.filter.folderId": str(folder), "paging.filter.includeSubFolders": "false"}
         listed = (await self.api.call(SEARCH, params=params, name=name)).decode(_Found).records
         fits = [each for each in listed if not folder or each.folder_id == folder]
         if strictly and len(fits) > 1:
@@ -115,12 +123,11 @@ class Secrets:
         raw = answer.decode(dict[str, Any])
         if raw.get("active") is False:
             return None
-        items = msgspec.convert(raw.get("items") or [], list[Item])
+        items, files = msgspec.convert(raw.get("items") or [], list[Item]), dict[str, bytes]()
         for item, each in zip(items, raw.get("items") or [], strict=True):
             if item.is_file and each.get("fileAttachmentId") and each.get("filename") and item.slug:
-                content = await self.api.call(FILE, id=str(raw["id"]), slug=item.slug)
-                item.item_value = each["itemValue"] = content.body.decode("utf-8", "replace")
-        return Secret(raw, items)
+                files[item.slug] = (await self.api.call(FILE, id=str(raw["id"]), slug=item.slug)).body
+        return Secret(raw, items, files)
 
 
 def missing(key: str) -> Malformed:

@@ -241,7 +241,7 @@ def _yandex(kind: type[YandexHarness]) -> Peer:
 
 PEERS: Final = {
     "bitwardensecretsmanager": Peer(
-        Bitwarden, _Trusting, {"absent": ABSENT, "property": TEXT, "map": YAML, "find": UNFILTERED}
+        Bitwarden, _Trusting, {"property": TEXT, "map": YAML, "find": UNFILTERED}
     ),
     "chef": Peer(lambda: Chef(time.time), _on_our_clock, {"absent": ABSENT}),
     "alibaba": Peer(
@@ -259,9 +259,9 @@ PEERS: Final = {
         tls=True,
     ),
     "beyondtrust secrets": Peer(
-        PasswordSafe,
+        lambda: PasswordSafe(older=True),
         _as_a_client(SafeHarness),
-        {"absent": ABSENT, "property": IGNORED, "map": NO_MAP},
+        {"property": IGNORED, "map": NO_MAP},
         tls=True,
     ),
     "cloudrusm": Peer(CloudRu, CloudRuHarness, {"probe": NO_PROBE}, tls=True, grpc=True),

@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from hashlib import sha256
+from uuid import UUID
 
 import pytest
 
@@ -16,6 +18,12 @@ from tests.support.servers.barbican.server import Barbican
 from tests.support.servers.rest import running
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
+
+
+def id_of(name: str) -> str:
+    """An ID as Barbican makes them."""
+    return str(UUID(bytes=sha256(name.encode()).digest()[:16], version=4))
+
 
 QUOTED = "as ESO has it, members stay JSON with their quotes, which a test below looks at"
 
@@ -46,6 +54,12 @@ class BarbicanHarness(RestHarness[Barbican]):
     def canaries(self) -> tuple[str, ...]:
         return (self.server.password, self.server.token)
 
+    def key(self, name: str) -> str:
+        """The ID of a secret with this name."""
+        id_ = id_of(name)
+        self.server.names[id_] = name
+        return id_
+
     async def seed(self, *entries: Entry) -> None:
         self.server.secrets |= {entry.key: entry.value for entry in entries}
 
@@ -67,9 +81,9 @@ class TestBarbican(ProviderSuite):
 
 async def test_members_are_json() -> None:
     async with running(Barbican(lambda: NOW)) as server, BarbicanHarness(server).open() as client:
-        server.secrets["db"] = b'{"user": "ada", "port": 5432}'
-        user = await read(client, RemoteRef(f"{server.url}/key-manager/v1/secrets/db", "user"))
-        every = await fields(client, RemoteRef("db"))
+        server.secrets[id_of("db")] = b'{"user": "ada", "port": 5432}'
+        user = await read(client, RemoteRef(f"{server.url}/key-manager/v1/secrets/{id_of('db')}", "user"))
+        every = await fields(client, RemoteRef(id_of("db")))
 
     assert user == b'"ada"'
     assert {name: value.raw for name, value in (every or {}).items()} == {"user": b'"ada"', "port": b"5432"}
@@ -77,15 +91,28 @@ async def test_members_are_json() -> None:
 
 async def test_bytes() -> None:
     async with running(Barbican(lambda: NOW)) as server, BarbicanHarness(server).open() as client:
-        server.secrets["key"] = b"\xff\x00"
-        assert await read(client, RemoteRef("key")) == b"\xff\x00"
+        server.secrets[id_of("key")] = b"\xff\x00"
+        assert await read(client, RemoteRef(id_of("key"))) == b"\xff\x00"
+
+
+async def test_what_is_no_id_and_what_has_no_payload_is_not_deleted() -> None:
+    async with running(Barbican(lambda: NOW)) as server, BarbicanHarness(server).open() as client:
+        server.secrets[id_of("empty")] = b""
+        server.empty.add(id_of("empty"))
+        with pytest.raises(Malformed, match="the key is no ID of a secret") as invalid:
+            await read(client, RemoteRef("db"))
+        with pytest.raises(Malformed, match="the secret has no payload") as empty:
+            await read(client, RemoteRef(id_of("empty")))
+
+    assert "write the UUID of the secret" in invalid.value.hint
+    assert "store one" in empty.value.hint
 
 
 async def test_a_token_that_was_revoked_is_renewed() -> None:
     async with running(Barbican(lambda: NOW)) as server, BarbicanHarness(server).open() as client:
-        server.secrets["a"] = b"1"
+        server.secrets[id_of("a")] = b"1"
         logins, server.token = server.logins, "revoked"
-        assert set(await reader(client).fetch([RemoteKey("a")])) == {RemoteKey("a")}
+        assert set(await reader(client).fetch([RemoteKey(id_of("a"))])) == {RemoteKey(id_of("a"))}
 
     assert (logins, server.logins) == (1, 2)
 

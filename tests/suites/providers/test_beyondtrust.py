@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from syncret.config.fields import Json
 from syncret.config.meta import Document
 from syncret.providers.errors import Malformed
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import item, read, writer
 from syncret.providers.values import RemoteRef
@@ -24,7 +26,9 @@ class SafeHarness(RestHarness[PasswordSafe]):
     provider = "beyondtrust"
     kind = "SECRET"
     as_client = False
+    options: Mapping[str, Json] = {}
     lacks: Mapping[Ability, str] = {
+        Ability.ABSENCE: "Password Safe does not list what may not be seen, which must delete nothing",
         Ability.VERSION: "secrets have no versions",
         Ability.FIND_NAME: NO_FIND,
         Ability.FIND_PATH: NO_FIND,
@@ -44,7 +48,7 @@ class SafeHarness(RestHarness[PasswordSafe]):
 
     def spec(self) -> Document:
         server = {"apiUrl": f"{self.server.url}{BASE}", "verifyCA": True, "retrievalType": self.kind}
-        return {"auth": self.auth(), "server": server}
+        return {"auth": self.auth(), "server": {**server, **self.options}}
 
     def key(self, name: str) -> str:
         return f"shop/{name}"
@@ -101,6 +105,52 @@ class TestManagedAccounts(ProviderSuite):
     async def harness(self) -> AsyncGenerator[Harness]:
         async with running(PasswordSafe()) as server:
             yield AccountsHarness(server)
+
+
+async def test_what_may_not_be_seen_is_not_deleted() -> None:
+    """Password Safe leaves it out of the list, as it does what does not exist."""
+    async with running(PasswordSafe()) as server, SafeHarness(server).open() as client:
+        with pytest.raises(Malformed, match="no secret shop/a, or the user may not see it"):
+            await read(client, RemoteRef("shop/a"))
+        there = await writer(client).exists(RemoteTarget("shop/a"))
+        await writer(client).delete(RemoteTarget("shop/a"))
+        await writer(client).push(item("shop/a", b"one"))
+
+    assert not there
+    assert [each["Password"] for each in server.secrets.values()] == ["one"]
+
+
+class Newer(SafeHarness):
+    options: Mapping[str, Json] = {"apiVersion": "3.2"}
+
+
+async def test_version_3_2_wraps_its_lists() -> None:
+    async with running(PasswordSafe()) as server, Newer(server).open() as client:
+        server.add("shop", "a", "one")
+        assert await read(client, RemoteRef("shop/a")) == b"one"
+        assert not await writer(client).exists(RemoteTarget("shop/b"))
+
+
+class Encrypted(SafeHarness):
+    options: Mapping[str, Json] = {"decrypt": False}
+
+
+async def test_values_that_are_not_decrypted() -> None:
+    async with running(PasswordSafe()) as server, Encrypted(server).open() as client:
+        server.add("shop", "a", "one")
+        with pytest.raises(Malformed, match="the answer has no value") as caught:
+            await read(client, RemoteRef("shop/a"))
+
+    assert "server.decrypt must be true" in caught.value.hint
+
+
+async def test_a_folder_on_the_second_page() -> None:
+    async with running(PasswordSafe()) as server, SafeHarness(server).open() as client:
+        others: list[dict[str, Json]] = [{"Id": f"f{n}", "Name": f"f{n}"} for n in range(1000)]
+        server.folders = [*others, *server.folders]
+        await writer(client).push(item("shop/a", b"one"))
+
+    assert [each["FolderPath"] for each in server.secrets.values()] == ["shop"]
 
 
 async def test_files_are_downloaded_and_not_written() -> None:

@@ -11,8 +11,8 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Un
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from syncret.providers.testing.calls import fields, finder, item, prober, read, writer
-from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
+from syncret.providers.testing.calls import fields, finder, item, prober, read, reader, writer
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.servers.bitwarden.server import ORGANIZATION, PROJECT, Bitwarden
@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 class BitwardenHarness(RestHarness[Bitwarden]):
     provider = "bitwardensecretsmanager"
     lacks: Mapping[Ability, str] = {
+        Ability.ABSENCE: "Bitwarden does not list what may not be read, which must delete nothing",
         Ability.VERSION: "Bitwarden keeps one version of a secret",
         Ability.FIND_PATH: "secrets in Bitwarden have no paths",
         Ability.FIND_TAGS: "secrets in Bitwarden have no tags",
@@ -65,13 +66,42 @@ async def test_names_ids_and_projects() -> None:
         other = server.add("db", "theirs", project="another")
         server.add("web", "1")
         server.add("web", "2")
-        found = [await read(client, RemoteRef(key)) for key in ("db", other, other.upper(), other[:-1] + "9")]
+        keys = ("db", other, other.upper(), other.replace("-", ""))
+        found = [await read(client, RemoteRef(key)) for key in keys]
         with pytest.raises(Malformed, match="more than one secret"):
             await read(client, RemoteRef("web"))
         every = await finder(client).find(FindQuery(name="^db$"), unpaced, Work())
 
-    assert found == [b"ours", b"theirs", b"theirs", None]
+    assert found == [b"ours", b"theirs", b"theirs", b"theirs"]
     assert {id_: value.raw for id_, value in (every or {}).items()}[other] == b"theirs"
+
+
+async def test_what_may_not_be_read_is_not_deleted() -> None:
+    """Bitwarden leaves it out of the list, as it does what does not exist."""
+    async with running(Bitwarden()) as server, BitwardenHarness(server).open() as client:
+        id_ = server.add("db", "1")
+        found = await reader(client).fetch([RemoteKey("db"), RemoteKey("gone"), RemoteKey(id_[:-1] + "9")])
+        there = await writer(client).exists(RemoteTarget("gone"))
+        await writer(client).delete(RemoteTarget("gone"))
+        await writer(client).push(item("gone", b"2"))
+
+    assert [type(each) for each in found.values()] == [SecretBytes, Malformed, Malformed]
+    assert "no secret gone, or the machine account may not read it" in str(found[RemoteKey("gone")])
+    assert not there
+    assert [each["value"] for each in server.secrets.values()] == ["1", "2"]
+
+
+async def test_yaml_means_what_it_means_to_the_operator() -> None:
+    texts = {"block": "country: NO\non: 1\ny: yes\nid: 9007199254740993\nok: true\n", "flow": "{on: 1, y: 2}"}
+    async with running(Bitwarden()) as server, BitwardenHarness(server).open() as client:
+        for name, text in texts.items():
+            server.add(name, text)
+        found = [await fields(client, RemoteRef(name)) or {} for name in texts]
+
+    assert [{name: value.raw for name, value in each.items()} for each in found] == [
+        {"country": b"NO", "on": b"1", "y": b"yes", "id": b"9007199254740993", "ok": b"true"},
+        {"on": b"1", "y": b"2"},
+    ]
 
 
 async def test_yaml_is_a_map() -> None:

@@ -9,7 +9,7 @@ import pytest
 from syncret.config.meta import Document
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from syncret.providers.testing.calls import fields, item, read, writer
+from syncret.providers.testing.calls import fields, item, prober, read, writer
 from syncret.providers.values import RemoteRef
 from tests.suites.providers.rest_harness import RestHarness
 from tests.support.opened import NOW
@@ -91,6 +91,20 @@ async def test_a_whole_data_bag() -> None:
         "web": b'{"id":"web"}',
     }
     assert absent is None
+
+
+@pytest.mark.parametrize(("kind", "calls"), [("users", 1), ("clients", 2)])
+async def test_users_and_clients_may_sign(kind: str, calls: int) -> None:
+    async with running(Chef(lambda: NOW, kind)) as server, ChefHarness(server).open() as client:
+        assert await prober(client).probe() == "ready"
+
+    assert len(server.calls) == calls
+
+
+async def test_who_is_neither_a_user_nor_a_client() -> None:
+    async with running(Chef(lambda: NOW, "none")) as server, ChefHarness(server).open() as client:
+        with pytest.raises(Malformed, match="reading client shop: HTTP 404"):
+            await prober(client).probe()
 
 
 async def test_what_is_no_object_is_no_item() -> None:

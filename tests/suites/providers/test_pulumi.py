@@ -5,15 +5,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.providers.contract import IssuedToken
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from syncret.providers.testing.calls import fields, finder, item, prober, read, writer
-from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
+from syncret.providers.testing.calls import fields, finder, item, prober, read, reader, writer
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness
 from tests.support.opened import NOW
@@ -132,6 +133,107 @@ async def test_a_push_leaves_the_rest_of_the_definition_as_it_is() -> None:
     assert "mail" not in server.values
 
 
+ODD = """\
+imports:
+- common
+values:
+  country: NO
+  on: off
+  flag: "NO"
+  version: 1.10
+  zip: 010
+  id: 12345678901234567890
+  day: 2024-01-01
+  nothing: null
+  hosts: {y: n, z: ~, a: null}
+  text: |
+    two
+    lines
+  password: {fn::secret: old}
+"""
+
+
+async def test_a_push_leaves_yaml_as_it_is_written() -> None:
+    async with running(Pulumi()) as server, PulumiHarness(server).open() as client:
+        server.definition = ODD.replace("a: null", "a: ")
+        await writer(client).push(item("password", b"NO"))
+
+    changed = ODD.replace("{fn::secret: old}", '\n    fn::secret: "NO"').replace("password: ", "password:")
+    assert server.definition == changed
+
+
+@pytest.mark.parametrize("definition", ["values:\n", "values: {}\n", "values:\n  a: {}\n"])
+async def test_the_first_value_of_an_environment(definition: str) -> None:
+    async with running(Pulumi()) as server, PulumiHarness(server).open() as client:
+        server.definition = definition
+        await writer(client).push(item("a.b", b"one"))
+
+    assert server.definition == 'values:\n  a:\n    b:\n      fn::secret: "one"\n'
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        pytest.param("- a\n", id="a list"),
+        pytest.param("values: {a: 1, a: 2}\n", id="a key twice"),
+        pytest.param(f"values: {'[' * 200}{']' * 200}\n", id="too deep"),
+        pytest.param("values: {}\n---\nvalues: {}\n", id="two documents"),
+        pytest.param("values: {}\n---\n", id="an empty document"),
+    ],
+)
+async def test_a_definition_that_is_not_understood_is_not_changed(definition: str) -> None:
+    async with running(Unread()) as server, PulumiHarness(server).open() as client:
+        server.definition = definition
+        with pytest.raises(Malformed, match="the definition of the environment is no YAML object"):
+            await writer(client).push(item("a", b"one"))
+
+    assert server.definition == definition
+
+
+class Unread(Pulumi):
+    """Evaluates to nothing, whatever the definition says."""
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return {}
+
+
+class Busy(Pulumi):
+    """Another program changes the definition each time it is read."""
+
+    async def _definition(self, request: web.Request) -> web.Response:
+        answer = await super()._definition(request)
+        self.set("theirs", "new")
+        return answer
+
+
+async def test_a_change_meanwhile_is_not_overwritten() -> None:
+    async with running(Busy()) as server, PulumiHarness(server).open() as client:
+        with pytest.raises(SyncError, match="HTTP 409"):
+            await writer(client).push(item("ours", b"one"))
+
+    assert server.values == {"theirs": "new"}
+
+
+async def test_null_is_a_value_and_what_is_unknown_is_not() -> None:
+    unknown: Document = {"fn::open::none": {}}
+    async with running(Pulumi()) as server, PulumiHarness(server).open() as client:
+        server.set("db", {"port": None, "password": unknown, "user": "ada"})
+        server.set("computed", unknown)
+        keys = [RemoteKey(key) for key in ("db.user", "db.port", "db.password", "db", "computed.a", "none")]
+        found = await reader(client).fetch(keys)
+        matched = await finder(client).find(FindQuery(path="db", name="user|port"), unpaced, Work())
+        with pytest.raises(Malformed, match="a value is not known"):
+            await finder(client).find(FindQuery(path="db"), unpaced, Work())
+
+    values = {key.key: value.raw for key, value in found.items() if isinstance(value, SecretBytes)}
+    assert values == {"db.user": b"ada", "db.port": b""}
+    assert [key.key for key, value in found.items() if isinstance(value, Malformed)] == [
+        *("db.password", "db", "computed.a")
+    ]
+    assert {name: value.raw for name, value in (matched or {}).items()} == {"user": b"ada", "port": b""}
+
+
 @pytest.mark.parametrize("by", [ByAccount, Deprecated])
 async def test_other_logins(by: type[PulumiHarness]) -> None:
     async with running(filled(Pulumi())) as server:
@@ -147,9 +249,11 @@ async def test_an_account_that_is_not_trusted() -> None:
     async with running(Pulumi()) as server:
         store = ByAccount(server)
         store.given.tokens["app"] = IssuedToken(SecretBytes(b"other"), NOW + 600)
-        with pytest.raises(Denied, match="the login is refused"):
+        with pytest.raises(Denied, match="the login is refused") as caught:
             async with store.open():
                 pass
+
+    assert "the audience urn:pulumi:org:acme" in caught.value.hint
 
 
 async def test_an_environment_that_does_not_exist() -> None:

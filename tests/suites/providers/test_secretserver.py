@@ -121,6 +121,16 @@ async def test_keys(key: str) -> None:
             await writer(client).push(item("db", b"two"))
 
 
+async def test_a_folder_with_a_name_that_many_others_have() -> None:
+    async with running(SecretServer()) as server, SecretServerHarness(server).open() as client:
+        for folder in range(100, 140):
+            server.add("db", folder=folder, value="another")
+        server.add("db", value="one")
+        assert await read(client, RemoteRef(f"folderId:{FOLDER}/db", "value")) == b"one"
+        with pytest.raises(Malformed, match="there is no secret"):
+            await read(client, RemoteRef("folderId:99/db", "value"))
+
+
 async def test_a_whole_secret_is_as_delineas_client_for_go_prints_it() -> None:
     async with running(SecretServer()) as server, SecretServerHarness(server).open() as client:
         server.add("db", value="<one>")
@@ -151,12 +161,34 @@ async def test_a_file_is_read_and_kept() -> None:
         held = server.secrets[server.add("db", value="one")]["items"]
         held[2] |= {"isFile": True, "fileAttachmentId": 5, "filename": "a.txt", "itemValue": "***"}
         found = await read(client, RemoteRef("db", "password"))
+        whole = await read(client, RemoteRef("db"))
         await writer(client).push(item("db", b"two"))
         with pytest.raises(Malformed, match="field 'password' is a file"):
             await writer(client).push(item("db", b"two", "password"))
 
     assert found == b"the file password"
+    assert whole is not None
+    assert b'"ItemValue":"the file password"' in whole
     assert [each["itemValue"] for each in held] == ["two", "", "***"]
+
+
+async def test_a_binary_file_is_read_byte_for_byte() -> None:
+    content = b"\xfe\xed\xfe\xed\x00\x00"
+    async with running(SecretServer()) as server, SecretServerHarness(server).open() as client:
+        held = server.secrets[server.add("db", value="one")]["items"]
+        held[2] |= {"isFile": True, "fileAttachmentId": 5, "filename": "a.jks", "itemValue": "***"}
+        server.files["password"] = content
+        found = await read(client, RemoteRef("db", "password"))
+        every = await fields(client, RemoteRef("db"))
+        with pytest.raises(Malformed, match="file 'password' of the secret is binary"):
+            await read(client, RemoteRef("db"))
+
+    assert found == content
+    assert {name: value.raw for name, value in (every or {}).items()} == {
+        "value": b"one",
+        "user": b"",
+        "password": content,
+    }
 
 
 async def test_what_may_not_be_done_is_a_bad_request() -> None:

@@ -5,6 +5,7 @@ https://docs.openstack.org/api-ref/identity/v3/, https://docs.openstack.org/barb
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from uuid import UUID
 
 from aiohttp import web
 
@@ -20,6 +21,8 @@ class Barbican(RestServer):
         self.token = ""
         self.password = "canary-password-1"
         self.secrets: dict[str, bytes] = {}
+        self.empty: set[str] = set()
+        """Secrets that have no payload yet."""
         self.names: dict[str, str] = {}
         """Of secrets that are not called like their IDs."""
         self.logins = 0
@@ -74,11 +77,18 @@ class Barbican(RestServer):
         links: Json = [{"rel": "self", "href": f"{self.url}/key-manager/v1/"}]
         return {"id": "v1", "status": "CURRENT", "min_version": "1.0", "max_version": "1.1", "links": links}
 
-    async def _describe(self, request: web.Request) -> web.Response:
+    def _found(self, request: web.Request) -> str:
+        """The ID of the secret that is asked for."""
         id_ = request.match_info["id"]
         self.enter(request, id_)
+        if not _is_uuid(id_):
+            raise self.refusal(404, "Not Found. Provided secret id is invalid.")
         if id_ not in self.secrets:
             raise self.refusal(404, "Secret not found.")
+        return id_
+
+    async def _describe(self, request: web.Request) -> web.Response:
+        id_ = self._found(request)
         return web.json_response(
             {
                 "name": self.names.get(id_, id_),
@@ -108,11 +118,18 @@ class Barbican(RestServer):
         return web.json_response({"secrets": secrets, "total": len(self.secrets), **following})
 
     async def _payload(self, request: web.Request) -> web.Response:
-        id_ = request.match_info["id"]
-        self.enter(request, id_)
-        if id_ not in self.secrets:
-            raise self.refusal(404, "Secret not found.")
+        id_ = self._found(request)
+        if id_ in self.empty:
+            raise self.refusal(404, "Not Found. Sorry but your secret has no payload.")
         payload, kind = self.secrets[id_], self._kind(id_)
         if request.headers["Accept"] != kind:
             raise self.refusal(406, "Not Acceptable")
         return web.Response(body=payload, content_type=kind)
+
+
+def _is_uuid(id_: str) -> bool:
+    """Whether it is one of version 4, as Barbican makes and writes them."""
+    try:
+        return str(UUID(id_, version=4)) == id_
+    except ValueError:
+        return False

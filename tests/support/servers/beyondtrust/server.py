@@ -18,10 +18,14 @@ USER: Final = 7
 
 
 class PasswordSafe(RestServer):
-    """One registration and its sessions; the folder `shop` in a safe of that name, and managed accounts."""
+    """One registration and its sessions; the folder `shop` in a safe of that name, and managed accounts.
 
-    def __init__(self) -> None:
+    `older`: as before the parameter `decrypt`, without which values were sent, too.
+    """
+
+    def __init__(self, *, older: bool = False) -> None:
         super().__init__()
+        self.older = older
         self.token = ""
         self.client = "shop"
         self.key = "canary-key-1"
@@ -102,7 +106,8 @@ class PasswordSafe(RestServer):
     # -- Secrets Safe
     async def _list_folders(self, request: web.Request) -> web.Response:
         self.enter(request)
-        return web.json_response(self.folders)
+        start, limit = int(request.query.get("offset", "0")), int(request.query.get("limit", "1000"))
+        return web.json_response(self.folders[start : start + limit])
 
     def _fitting(self, folder: str, title: str) -> list[dict[str, Any]]:
         each = self.secrets.values()
@@ -111,8 +116,14 @@ class PasswordSafe(RestServer):
     async def _find(self, request: web.Request) -> web.Response:
         path, title = request.query["path"].replace(request.query["separator"], "/"), request.query["title"]
         self.enter(request, f"{path}/{title}")
-        found = self._fitting(path, title)
-        return web.json_response([{**each, "Password": None} if _is_file(each) else each for each in found])
+        shown = request.query.get("decrypt", "true" if self.older else "false") == "true"
+        found = [
+            each if shown and not _is_file(each) else {**each, "Password": None}
+            for each in self._fitting(path, title)
+        ]
+        if _version(request) < (3, 2):
+            return web.json_response(found)
+        return web.json_response({"TotalCount": len(found), "Data": found})
 
     async def _download(self, request: web.Request) -> web.Response:
         self.enter(request)
@@ -172,6 +183,10 @@ class PasswordSafe(RestServer):
         self.enter(request)
         del self.open_requests[int(request.match_info["id"])]
         return web.Response(status=204)
+
+
+def _version(request: web.Request) -> tuple[int, ...]:
+    return tuple(int(part) for part in request.query.get("version", "3.0").split("."))
 
 
 def _is_file(secret: dict[str, Any]) -> bool:

@@ -28,10 +28,11 @@ _SIGNED: Final = (
 
 
 class Chef(RestServer):
-    """The organization `acme`, and one user, `shop`, with a key."""
+    """The organization `acme`, and one user or client, `shop`, with a key."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], kind: str = "users") -> None:
         super().__init__()
+        self.kind = kind
         self.token = "signed by shop"
         self.key = "chef-1"
         self.bags: dict[str, dict[str, dict[str, Any]]] = {}
@@ -43,7 +44,7 @@ class Chef(RestServer):
     def routes(self) -> Iterable[web.AbstractRouteDef]:
         base = "/organizations/acme"
         return [
-            web.get(f"{base}/users/{{name}}", self._user),
+            web.get(f"{base}/{{kind:users|clients}}/{{name}}", self._identity),
             web.post(f"{base}/data", self._create_bag),
             web.get(f"{base}/data/{{bag}}", self._bag),
             web.post(f"{base}/data/{{bag}}", self._create),
@@ -88,9 +89,14 @@ class Chef(RestServer):
             raise self.refusal(404, f"Cannot load {what}")
         return self.bags[bag]
 
-    async def _user(self, request: web.Request) -> web.Response:
+    async def _identity(self, request: web.Request) -> web.Response:
         await self._entered(request)
-        return web.json_response({"username": request.match_info["name"]})
+        kind, name = request.match_info["kind"], request.match_info["name"]
+        if (kind, name) == (self.kind, "shop"):
+            return web.json_response({"username" if kind == "users" else "name": name})
+        if kind == "users":  # one text, where others are a list
+            raise Refused(404, {"error": f"Could not find user {name}"})
+        raise self.refusal(404, f"Cannot load client {name}")
 
     async def _create_bag(self, request: web.Request) -> web.Response:
         body = await self._entered(request)

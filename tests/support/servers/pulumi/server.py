@@ -4,6 +4,7 @@ https://www.pulumi.com/docs/pulumi-cloud/reference/environments/, https://github
 """
 
 import hashlib
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,20 @@ from aiohttp import web
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
 from tests.support.servers.rest import Refused, RestServer
+
+
+class _Reader(yaml.SafeLoader):
+    """Reads as the service does: of the old booleans, `true` and `false` are left, and days are texts."""
+
+    yaml_implicit_resolvers = {  # as PyYAML has it
+        first: [(tag, text) for tag, text in resolvers if not tag.endswith((":bool", ":timestamp"))]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+_Reader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]  # PyYAML's stubs leave types open
+    "tag:yaml.org,2002:bool", re.compile(r"(true|True|TRUE|false|False|FALSE)\Z"), list("tTfF")
+)
 
 
 class Pulumi(RestServer):
@@ -46,12 +61,12 @@ class Pulumi(RestServer):
     @property
     def values(self) -> dict[str, Any]:
         """What the definition itself has."""
-        document: dict[str, dict[str, Any]] = yaml.safe_load(self.definition)
-        return document["values"]
+        document: dict[str, dict[str, Any] | None] = yaml.load(self.definition, _Reader)  # noqa: S506  # a safe one
+        return document["values"] or {}
 
     def set(self, name: str, value: object) -> None:
         """Put a value into the definition, past its users."""
-        document = yaml.safe_load(self.definition)
+        document = yaml.load(self.definition, _Reader)  # noqa: S506  # a safe one
         document["values"][name] = value
         self.definition = yaml.safe_dump(document)
 
@@ -101,7 +116,7 @@ class Pulumi(RestServer):
 
     async def _update(self, request: web.Request) -> web.Response:
         self._enter(request)
-        if request.headers.get("If-Match", self._tag) != self._tag:
+        if request.headers.get("ETag", self._tag) != self._tag:  # as Pulumi's own client sends it
             raise self.refusal(409, "Conflict")
         self.definition = await request.text()
         assert isinstance(self.values, dict)
@@ -113,11 +128,15 @@ class Pulumi(RestServer):
 
 
 def _shown(value: Json) -> dict[str, Any]:
-    """A value as it is evaluated, and where it comes from."""
+    """A value as it is evaluated, and where it comes from; null has none."""
     start = {"line": 1, "column": 1, "byte": 0}
     trace: Any = {"def": {"environment": "prod", "begin": start, "end": start}}
     if is_object(value) and "fn::secret" in value:
         return {"value": value["fn::secret"], "secret": True, "trace": trace}
+    if is_object(value) and "fn::open::none" in value:
+        return {"unknown": True, "trace": trace}
+    if value is None:
+        return {"trace": trace}
     if is_object(value):
         return {"value": {name: _shown(each) for name, each in value.items()}, "trace": trace}
     if is_list(value):

@@ -26,6 +26,8 @@ class SecretServer(RestServer):
         self.password = "canary-password-1"
         self.platform = platform
         self.secrets: dict[int, dict[str, Any]] = {}
+        self.files: dict[str, bytes] = {}
+        """Contents by slug."""
         self.logins = 0
 
     def add(self, name: str, folder: int = FOLDER, **fields: str) -> int:
@@ -121,15 +123,20 @@ class SecretServer(RestServer):
             {"id": each["id"], "name": each["name"], "folderId": each["folderId"]}
             for each in self.secrets.values()
             if each["active"] and each["name"] == wanted
+            if request.query.get("paging.filter.folderId", str(each["folderId"])) == str(each["folderId"])
         ]
-        return web.json_response({"searchText": wanted, "records": records})
+        skip, take = (
+            int(request.query.get(f"paging.{name}", usual)) for name, usual in (("skip", "0"), ("take", "10"))
+        )
+        return web.json_response({"searchText": wanted, "records": records[skip : skip + take]})
 
     async def _read(self, request: web.Request) -> web.Response:
         return web.json_response(self._secret(request))
 
     async def _file(self, request: web.Request) -> web.Response:
         self._secret(request)
-        return web.Response(text=f"the file {request.match_info['slug']}")
+        slug = request.match_info["slug"]
+        return web.Response(body=self.files.get(slug, f"the file {slug}".encode()))
 
     async def _create(self, request: web.Request) -> web.Response:
         self.enter(request)

@@ -8,6 +8,7 @@ from syncret.config.fields import Json
 from syncret.config.meta import is_object
 from syncret.config.text.yaml import ParsedDocument, parse_text
 from syncret.config.text.yaml_lines import Lines
+from syncret.config.text.yaml_scalars import YAML_V3
 from syncret.config.text.yaml_values import Limits
 
 BOMB = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
@@ -72,6 +73,41 @@ def test_scalars_mean_what_they_mean_to_kubernetes(scalar: str, expected: object
     found = value(f"v: {scalar}\n")["v"]
     assert found == expected
     assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("scalar", "expected"),
+    [
+        ("NO", "NO"),
+        ("y", "y"),
+        ("on", "on"),
+        ("Off", "Off"),
+        ("True", True),
+        ("FALSE", False),
+        ("~", None),
+        ("010", 8),
+        ("1e3", 1000.0),
+        ("2001-01-01", "2001-01-01"),
+        (".inf", ".inf"),
+        ("'true'", "true"),
+        ("!!binary aGk=", "hi"),
+        ("[on, *yes]", ["on", "yes"]),
+    ],
+)
+def test_scalars_mean_what_they_mean_to_yaml_v3(scalar: str, expected: object) -> None:
+    """As gopkg.in/yaml.v3 3.0.1 itself reads them, but a date, which is a time there."""
+    [document] = parse_text(f"a: &yes yes\nv: {scalar}\n".encode(), reading=YAML_V3)
+    assert document.problems == ()
+    assert document.value == {"a": "yes", "v": expected}
+    assert is_object(document.value)
+    assert type(document.value["v"]) is type(expected)
+
+
+def test_keys_are_as_they_are_written_to_yaml_v3() -> None:
+    text = b"{on: 1, y: 2, true: 3, 010: 4, 1.0: 5, <<: {no: 6}}"
+    [document] = parse_text(text, reading=YAML_V3)
+    assert document.value == {"on": 1, "y": 2, "true": 3, "010": 4, "1.0": 5, "no": 6}
+    assert document.problems == ()
 
 
 def test_keys_become_strings() -> None:
