@@ -23,6 +23,9 @@ async def trusted_ca(path: str) -> AsyncGenerator[None, None]:
     if not path:
         yield
         return
+    from syncret.providers.kit.http.tls import beside  # few have such a file
+
+    beside.expected = True
     file = TrustedFile(Path(path))
     await asyncio.to_thread(file.look)
     following = asyncio.create_task(_follow(file), name="trusted authorities: follow the file")
@@ -49,7 +52,7 @@ class TrustedFile:
 
     def look(self) -> None:
         """Trust the authorities in the file. An absent or empty one has none; an invalid one is logged."""
-        from syncret.providers.kit.http.tls import trust_also  # few have such a file
+        from syncret.providers.kit.http.tls import beside  # as above
 
         try:
             with self._path.open("rb") as opened:
@@ -69,7 +72,7 @@ class TrustedFile:
                 self._failed(f"is larger than {LARGEST} bytes")
                 return
             if authorities.strip():
-                trust_also(authorities)
+                beside.add(authorities)
         except Malformed as error:
             self._failed(str(error))
         else:

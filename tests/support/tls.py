@@ -2,14 +2,18 @@
 
 import ssl
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from syncret.providers.kit.http import tls
 
 DAY = timedelta(days=1)
 
@@ -24,6 +28,15 @@ _SIGNS = x509.KeyUsage(
     encipher_only=False,
     decipher_only=False,
 )
+
+
+def trust(patch: pytest.MonkeyPatch, *authorities: "Authority") -> None:
+    """Let this process trust these beside the system's, and no others, for as long as the test runs."""
+    patch.setattr(tls, "beside", type(tls.beside)())
+    for cached in ("_trust", "_asking"):
+        patch.setattr(tls, cached, lru_cache(getattr(tls, cached).__wrapped__))
+    for each in authorities:
+        tls.beside.add(each.pem)
 
 
 class Pair(NamedTuple):
@@ -77,10 +90,6 @@ class Authority:
             context.load_verify_locations(cadata=self.pem.decode())
             context.verify_mode = ssl.CERT_REQUIRED
         return context
-
-    def trusting(self) -> ssl.SSLContext:
-        """A client's context, for what a process trusts beside the system's authorities."""
-        return ssl.create_default_context(cadata=self.pem.decode())
 
     def _builder(
         self, subject: x509.Name, key: ec.EllipticCurvePublicKey, *, days: int

@@ -74,7 +74,7 @@ def _untrusted(error: ssl.SSLCertVerificationError, server: str) -> SyncError:
         )
     return Malformed(
         f"{server}: its certificate is not trusted",
-        hint="set caBundle or caProvider to the authority that signed it; without these, SSL_CERT_FILE",
+        hint="set caBundle or caProvider to the authority that signed it, or trustedCaFile for all stores",
     )
 
 

@@ -6,7 +6,9 @@ import sys
 from asyncio import sslproto
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import Lock
 from typing import Final
+from weakref import WeakSet
 
 from syncret.providers.errors import Malformed
 
@@ -43,7 +45,7 @@ class Tls:
         For each connection asyncio takes 256 kB to read into; a home in a cluster has a hundred of them.
         """
         sslproto.SSLProtocol.max_size = _BUFFER
-        return extended.context or True if self.plain else self.context()
+        return self.context() if beside.expected or not self.plain else True
 
     def context(self) -> ssl.SSLContext:
         """A context; those without a client certificate are shared. Raises Malformed for invalid PEM."""
@@ -58,10 +60,9 @@ class Tls:
 
         Raises Malformed for invalid PEM.
         """
-        more = extended.context if self.plain else None
         if not (self.certificate or self.key):
-            return _asking(self.ca, self.verify, protocol, more)
-        context = _asking.__wrapped__(self.ca, self.verify, protocol, more)
+            return _asking(self.ca, self.verify, protocol)
+        context = _asking.__wrapped__(self.ca, self.verify, protocol)
         identify(context, self.certificate, self.key)
         return context
 
@@ -70,32 +71,45 @@ SYSTEM: Final = Tls()
 """The system's trust store, and no client certificate."""
 
 
-class _Extended:
-    """The system's trust store with more authorities, one for the process; None until there are any."""
+class _Beside:
+    """Authorities that are trusted beside the system's, and the contexts that trust the system's.
 
-    context: ssl.SSLContext | None = None
-
-
-extended: Final = _Extended()
-"""That of this process."""
-
-
-def trust_also(authorities: bytes) -> None:
-    """Trust these, in PEM, wherever the system's are trusted: connections that are made from now on do.
-
-    None is ever taken away again. Raises Malformed.
+    The contexts of clients that are open learn of new ones, too: each connection asks its context anew.
     """
-    try:
-        context = extended.context or ssl.create_default_context()
-        context.load_verify_locations(cadata=authorities.decode("ascii"))
-    except (ssl.SSLError, ValueError):
-        bad = True
-    else:
-        bad, extended.context = False, context
-        _asking.cache_clear()  # they were made of fewer
-    if bad:
-        hint = "it must be -----BEGIN CERTIFICATE----- blocks"
-        raise Malformed("the file holds no readable PEM certificate", hint=hint)
+
+    def __init__(self) -> None:
+        self.expected = False
+        """Whether there may be some; aiohttp's own context would not learn of them."""
+        self._known: list[str] = []
+        self._contexts: WeakSet[ssl.SSLContext] = WeakSet()
+        self._lock = Lock()
+
+    def join(self, context: ssl.SSLContext) -> None:
+        """Let a context trust them from now on."""
+        with self._lock:
+            for each in self._known:
+                context.load_verify_locations(cadata=each)
+            self._contexts.add(context)
+
+    def add(self, authorities: bytes) -> None:
+        """Trust these, in PEM, from the next connection on. Raises Malformed."""
+        self.expected = True
+        try:
+            text = authorities.decode("ascii")
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=text)
+        except (ssl.SSLError, ValueError):
+            text = ""
+        if not text:
+            hint = "it must be -----BEGIN CERTIFICATE----- blocks"
+            raise Malformed("the file holds no readable PEM certificate", hint=hint)
+        with self._lock:
+            self._known.append(text)
+            for context in self._contexts:
+                context.load_verify_locations(cadata=text)
+
+
+beside: Final = _Beside()
+"""Those of this process: the setting `trustedCaFile`."""
 
 
 @lru_cache(maxsize=_CONTEXTS)
@@ -117,19 +131,14 @@ def _trust(ca: bytes, verify: bool) -> ssl.SSLContext:  # noqa: FBT001  # part o
     if not verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
+    elif not ca:
+        beside.join(context)
     return context
 
 
 @lru_cache(maxsize=_CONTEXTS)
-def _asking(
-    ca: bytes,
-    verify: bool,  # noqa: FBT001  # part of the cache's key
-    protocol: str,
-    more: ssl.SSLContext | None,
-) -> ssl.SSLContext:
+def _asking(ca: bytes, verify: bool, protocol: str) -> ssl.SSLContext:  # noqa: FBT001  # as above
     context = _trust.__wrapped__(ca, verify)
-    if more is not None:
-        context.load_verify_locations(cadata=b"".join(more.get_ca_certs(binary_form=True)))
     context.set_alpn_protocols([protocol])
     return context
 

@@ -13,7 +13,6 @@ from syncret.config.fields import Json
 from syncret.providers.contract import Finder
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
-from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability
 from syncret.providers.testing.calls import fields, item, read, writer
 from syncret.providers.values import FindQuery, RemoteRef
@@ -22,6 +21,7 @@ from tests.real.peers.opening import Call, Store, is_free, opened
 from tests.real.peers.stores import ABSENT, AUTHORITY, EMPTY, PEERS
 from tests.support.servers.eso.providers import Outcome, called, program
 from tests.support.servers.yandex.server import Yandex
+from tests.support.tls import trust
 from tests.support.tunnel import tunnel_to
 
 pytestmark = [pytest.mark.slow, pytest.mark.differential]
@@ -60,8 +60,7 @@ async def store(
     if peer.tls:
         (tmp_path / "ca.pem").write_bytes(AUTHORITY.pem)
         monkeypatch.setenv("SSL_CERT_FILE", os.fspath(tmp_path / "ca.pem"))
-        monkeypatch.setattr(tls.extended, "context", None)
-        tls.trust_also(AUTHORITY.pem)
+        trust(monkeypatch, AUTHORITY)
     async with opened(peer, tmp_path) as store, tunnel_to(store.port) as proxy:
         for name, value in store.variables.items():
             monkeypatch.setenv(name, value)

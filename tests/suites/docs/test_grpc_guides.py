@@ -6,23 +6,21 @@ from typing import Final
 
 import pytest
 
-from syncret.providers.kit.http import tls
 from tests.suites.docs.guides import follow
 from tests.support.servers.cloudru.server import CloudRu
 from tests.support.servers.grpc import grpc_running
 from tests.support.servers.nebius.server import Nebius
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 from tests.support.tunnel import tunnel_to
 
 pytestmark = pytest.mark.slow
 
 AUTHORITY: Final = Authority()
-TRUSTING: Final = AUTHORITY.trusting()
 
 
 @pytest.fixture(autouse=True)
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tls.extended, "context", TRUSTING)
+    trust(monkeypatch, AUTHORITY)
 
 
 async def test_cloudru(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

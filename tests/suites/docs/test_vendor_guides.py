@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from syncret.providers.kit.http import tls as trust
 from tests.suites.docs.guides import follow
 from tests.support.servers.alibaba.server import Kms
 from tests.support.servers.barbican.server import Barbican
@@ -34,7 +33,7 @@ from tests.support.servers.rest import RestServer, running
 from tests.support.servers.secretserver.server import SecretServer
 from tests.support.servers.volcengine.server import Volcengine
 from tests.support.servers.yandex.server import Yandex
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 
 pytestmark = pytest.mark.slow
 
@@ -281,7 +280,6 @@ def keepersecurity() -> Guide:
         uid, {"title": "Database of the shop", "type": "login", "fields": [password], "custom": [host]}
     )
     server.attach(uid, "ca.pem", b"-----BEGIN CERTIFICATE-----")
-    trust.trust_also(AUTHORITY.pem)
     return Guide(
         server,
         lambda: {"ewogICJob3N0bmFtZSI6ICJrZWVwZXJzZWN1cml0eS5ldSIsIC4uLgp9": _reached(server, uid)},
@@ -316,7 +314,6 @@ def passbolt() -> Guide:
     server.add("databa", "correct horse", username="ada")
     key = ACCOUNT.decode().strip().replace("\n", "\n    ")
     here = {"-----BEGIN PGP PRIVATE KEY BLOCK-----...": key, "pb-example": PASSPHRASE}
-    trust.trust_also(AUTHORITY.pem)
     return Guide(server, lambda: {"https://passbolt.example.com": server.url, **here}, tls=True)
 
 
@@ -324,7 +321,6 @@ def passworddepot() -> Guide:
     server = PasswordDepot()
     server.password = "pd-example"
     server.add("database", server.add("shop"), login="ada", **{"pass": "correct horse"})
-    trust.trust_also(AUTHORITY.pem)
     return Guide(server, lambda: {"depot.example.com": server.url.removeprefix("https://")}, tls=True)
 
 
@@ -357,7 +353,7 @@ GUIDES: Final[dict[str, Callable[[], Guide]]] = {
 
 @pytest.mark.parametrize("page", GUIDES)
 async def test_the_guide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str) -> None:
-    monkeypatch.setattr(trust.extended, "context", None)
+    trust(monkeypatch, AUTHORITY)
     guide = GUIDES[page]()
     certified = AUTHORITY.server(tmp_path) if guide.tls else None
     if isinstance(guide.server, OnePassword):

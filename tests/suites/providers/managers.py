@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from syncret.providers.kit.http import tls
 from tests.suites.providers.rest_harness import RestHarness
 from tests.suites.providers.test_akeyless import AkeylessHarness
 from tests.suites.providers.test_alibaba import AlibabaHarness
@@ -74,7 +73,7 @@ from tests.support.servers.secretserver.server import SecretServer
 from tests.support.servers.senhasegura.server import Senhasegura
 from tests.support.servers.volcengine.server import Volcengine
 from tests.support.servers.yandex.server import Yandex
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 
 ADDRESSES: Final = (
     "ALIBABA_CLOUD_KMS_ENDPOINT",
@@ -144,8 +143,7 @@ async def managed(
     authority = Authority() if untrusted else AUTHORITY
     secure = manager.tls or untrusted
     if secure:
-        patch.setattr(tls.extended, "context", None)
-        tls.trust_also(AUTHORITY.pem)
+        trust(patch, AUTHORITY)
     server = manager.server(now) if manager.keeps_time else manager.server()
     async with running(server, authority.server(folder) if secure else None):
         for variable in ADDRESSES:

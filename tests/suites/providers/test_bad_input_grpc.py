@@ -9,21 +9,19 @@ import pytest
 
 from syncret.config.fields import Json
 from syncret.daemon.one_pass import SyncResult
-from syncret.providers.kit.http import tls
 from tests.suites.providers.bad_answers import CANARY
 from tests.suites.providers.test_bad_input import TOKEN, message_of, synced
 from tests.support.passes import ready
 from tests.support.servers.cloudru.server import PROJECT, CloudRu
 from tests.support.servers.grpc import GrpcServer, Refused, grpc_running
 from tests.support.servers.nebius.server import DOMAIN, HOSTS, Nebius
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 from tests.support.tunnel import tunnel_to
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
 KEY: Final = "the-key"
 AUTHORITY: Final = Authority()
-TRUSTING: Final = AUTHORITY.trusting()
 _SELECTED: Final = {"name": "login", "key": "token"}
 
 
@@ -37,7 +35,7 @@ class Manager(NamedTuple):
 
 @pytest.fixture(params=["cloudrusm", "nebiusmysterybox"])
 async def manager(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Manager]:
-    monkeypatch.setattr(tls.extended, "context", TRUSTING)
+    trust(monkeypatch, AUTHORITY)
     server: CloudRu | Nebius
     auth: Mapping[str, Any]
     if request.param == "cloudrusm":
@@ -97,7 +95,7 @@ async def test_a_secret_that_may_not_be_read(manager: Manager, tmp_path: Path) -
 async def test_an_authority_that_is_not_known(
     manager: Manager, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(tls.extended, "context", None)
+    trust(monkeypatch)
     result = await read(manager, tmp_path)
 
     assert "its certificate is not trusted (set caBundle or caProvider" in _said(result)

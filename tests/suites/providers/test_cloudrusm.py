@@ -12,7 +12,6 @@ from syncret.providers.contract import Client, Reader, Writer
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.kit.grpc.channel import Channel
-from syncret.providers.kit.http import tls
 from syncret.providers.pushes import PushItem
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import finder, read
@@ -24,12 +23,11 @@ from tests.support.served import all_to
 from tests.support.served import served as http_served
 from tests.support.servers.cloudru.server import PROJECT, CloudRu
 from tests.support.servers.grpc import grpc_running
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
 AUTHORITY = Authority()
-TRUSTING = AUTHORITY.trusting()
 
 
 class CloudRuHarness(GrpcHarness):
@@ -73,7 +71,7 @@ class CloudRuHarness(GrpcHarness):
 
 @asynccontextmanager
 async def served(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[CloudRu]:
-    monkeypatch.setattr(tls.extended, "context", TRUSTING)
+    trust(monkeypatch, AUTHORITY)
     async with grpc_running(CloudRu(), AUTHORITY.pair()) as server:
         monkeypatch.setenv("CLOUDRU_CSM_ADDRESS", f"127.0.0.1:{server.port}")
         monkeypatch.setenv("CLOUDRU_IAM_ADDRESS", f"127.0.0.1:{server.port}")

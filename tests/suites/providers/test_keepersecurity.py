@@ -14,7 +14,6 @@ from syncret.config.meta import Document
 from syncret.providers.contract import Finder, Keyed, Reader
 from syncret.providers.errors import Denied, Malformed, Throttled
 from syncret.providers.kit.batching import unpaced
-from syncret.providers.kit.http import tls
 from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
@@ -23,7 +22,7 @@ from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.servers.keeper.server import FOLDER, INNER, Device, Keeper, uid_of
 from tests.support.servers.rest import Refused, running
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
@@ -131,8 +130,7 @@ class TitledHarness(KeeperHarness):
 @asynccontextmanager
 async def served(folder: Path, patch: pytest.MonkeyPatch) -> AsyncGenerator[Keeper]:
     """Keeper's servers are always reached by https."""
-    patch.setattr(tls.extended, "context", None)
-    tls.trust_also(AUTHORITY.pem)
+    trust(patch, AUTHORITY)
     async with running(Keeper(), AUTHORITY.server(folder)) as server:
         yield server
 

@@ -11,7 +11,6 @@ from syncret.config.meta import Document
 from syncret.providers.contract import Client, IssuedToken
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.ambient import oracle
-from syncret.providers.kit.http import tls
 from syncret.providers.oracle import PROVIDER
 from syncret.providers.oracle.connection import open_store
 from syncret.providers.pushes import RemoteTarget
@@ -24,7 +23,7 @@ from tests.support.servers.oracle.principals import TENANCY
 from tests.support.servers.oracle.server import COMPARTMENT, FINGERPRINT, KEY, USER, VAULT, Oracle
 from tests.support.servers.rest import running
 from tests.support.specs import spec_of
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
@@ -193,8 +192,7 @@ async def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerat
     authority = Authority()
     (tmp_path / "ca.crt").write_bytes(authority.pem)
     (tmp_path / "token").write_text("jwt-of-app")
-    monkeypatch.setattr(tls.extended, "context", None)
-    tls.trust_also(authority.pem)
+    trust(monkeypatch, authority)
     async with running(Oracle(lambda: NOW), authority.server(tmp_path)) as server:
         monkeypatch.setenv("OCI_VAULTS_ENDPOINT", server.url)
         monkeypatch.setenv("OCI_METADATA_BASE_URL", f"{server.url}/opc/v2")

@@ -9,14 +9,13 @@ import pytest
 from syncret.config.meta import Document
 from syncret.providers.contract import Reader
 from syncret.providers.errors import Malformed
-from syncret.providers.kit.http import tls
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, read
 from syncret.providers.values import RemoteKey, RemoteRef
 from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.servers.passworddepot.server import PasswordDepot
 from tests.support.servers.rest import running
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
@@ -67,8 +66,7 @@ class DepotHarness(RestHarness[PasswordDepot]):
 @asynccontextmanager
 async def served(folder: Path, patch: pytest.MonkeyPatch) -> AsyncGenerator[PasswordDepot]:
     """A store cannot name its authorities, so that those of the machine count."""
-    patch.setattr(tls.extended, "context", None)
-    tls.trust_also(AUTHORITY.pem)
+    trust(patch, AUTHORITY)
     async with running(PasswordDepot(), AUTHORITY.server(folder)) as server:
         yield server
 

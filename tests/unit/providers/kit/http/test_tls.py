@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -17,7 +18,7 @@ from syncret.providers.errors import Malformed, SyncError, Unavailable
 from syncret.providers.kit.http import Http, Tls, tls
 from tests.support.opened import NETWORK
 from tests.support.served import all_to, served
-from tests.support.tls import Authority
+from tests.support.tls import Authority, trust
 from tests.support.tunnel import tunnel_to
 
 
@@ -138,23 +139,58 @@ def test_contexts_are_shared_without_a_key_only(authority: Authority) -> None:
     assert "PRIVATE" not in repr(own)
 
 
-def test_contexts_for_a_protocol_are_shared_until_more_is_trusted(
-    authority: Authority, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # instead of the system's, which takes long to load
-    monkeypatch.setattr(tls.extended, "context", own)
-    pair, other = authority.pair("client"), Authority("another")
-    known = Tls(certificate=pair.certificate, key=pair.key)
-    tls.trust_also(authority.pem)
-    before = Tls().for_protocol("h2")
-    again = Tls().for_protocol("h2")
-    tls.trust_also(other.pem)
-    after = Tls().for_protocol("h2")
+def test_contexts_for_a_protocol_are_shared_without_a_key_only(authority: Authority) -> None:
+    pair = authority.pair("client")
+    known = Tls(ca=authority.pem, certificate=pair.certificate, key=pair.key)
 
-    assert before is again
-    assert len(after.get_ca_certs()) == len(before.get_ca_certs()) + 1
+    assert Tls(ca=authority.pem).for_protocol("h2") is Tls(ca=authority.pem).for_protocol("h2")
     assert known.for_protocol("h2") is not known.for_protocol("h2")
     assert Tls(ca=authority.pem).for_protocol("h2") is not Tls(ca=authority.pem).context()
+
+
+@pytest.mark.parametrize("kind", ["plain", "client certificate", "another name", "a protocol"])
+def test_what_is_trusted_beside_the_system_s(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Before a context is made, and after it."""
+    trust(monkeypatch, authority)
+    pair, other = authority.pair("client"), Authority("another")
+    contexts: dict[str, Callable[[], ssl.SSLContext]] = {
+        "plain": Tls().context,
+        "client certificate": Tls(certificate=pair.certificate, key=pair.key).context,
+        "another name": Tls(server_name="api.example").context,
+        "a protocol": partial(Tls().for_protocol, "h2"),
+    }
+    made = contexts[kind]()
+    before = trusted_by(made)
+    tls.beside.add(other.pem)
+
+    assert {"Test authority"} <= before
+    assert trusted_by(made) == before | {"another"}
+
+
+def test_a_store_s_own_authority_stands_alone(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
+    trust(monkeypatch, Authority("another"))
+
+    assert trusted_by(Tls(ca=authority.pem).context()) == {"Test authority"}
+
+
+async def test_an_open_client_trusts_what_comes_later(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trust(monkeypatch)
+    tls.beside.expected = True
+    async with served(all_to(ok), authority.server(tmp_path)) as url, Http(url, network=NETWORK) as http:
+        with pytest.raises(Malformed, match="is not trusted"):
+            await http.request("GET", "/", doing="reading key a")
+        tls.beside.add(authority.pem)
+        assert (await http.request("GET", "/", doing="reading key a")).json() == {"client": False}
+
+
+def trusted_by(context: ssl.SSLContext) -> set[str]:
+    """The common names of authorities that a context trusts."""
+    subjects: list[Any] = [each["subject"] for each in context.get_ca_certs()]
+    return {value for subject in subjects for ((name, value),) in subject if name == "commonName"}
 
 
 async def test_a_proxy_leads_to_a_server_with_tls(
