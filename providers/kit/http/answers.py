@@ -59,10 +59,11 @@ def form_body(fields: Mapping[str, str]) -> Body:
 def segments(*parts: str) -> str:
     """Segments of a path, each quoted: `a/b` becomes `a%2Fb`.
 
-    Raises Malformed for `.` and `..`, which a server or proxy would resolve.
+    Raises Malformed for `.` and `..`, which a server or proxy would resolve, and for an empty part: it would
+    lead to a collection.
     """
     for part in parts:
-        if part in {".", ".."}:
+        if part in {"", ".", ".."}:
             raise Malformed(f"{part!r} cannot be part of a path", hint="write the key's full name")
     return "/".join([part if _PLAIN.fullmatch(part) else quote(part, safe="") for part in parts])
 

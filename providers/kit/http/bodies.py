@@ -52,17 +52,21 @@ async def read_body(
     largest: int = LARGEST,
     *,
     parsed: bool = True,
+    inflated: bool = True,
 ) -> bytes:
     """The whole body. Raises TooLarge, before anything is read if its length is declared.
 
-    `parsed`: whether it will be parsed as a whole, which takes more memory than the body.
+    `parsed`: whether it will be parsed as a whole, which takes more memory than the body. `inflated`: whether
+    its compression is undone.
     """
     length = _declared(response)
     try:
         _check_size(length, largest)
         close = partial(_abandon, response)
         with BytesIO() as content, _reading(memory, close, length, parsed=parsed) as body:
-            inflate = inflater(response.headers.get("Content-Encoding", ""), step=BUFFER)
+            has_one = inflated and response.status not in _NO_BODY
+            encoding = response.headers.get("Content-Encoding", "") if has_one else ""
+            inflate = inflater(encoding, step=BUFFER)
             async for chunk in response.content.iter_chunked(BUFFER):
                 for piece in (chunk,) if inflate is None else inflate.pieces(chunk):
                     _check_size(content.tell() + len(piece), largest)

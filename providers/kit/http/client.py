@@ -218,7 +218,7 @@ class Http:
             socket_factory=None if self._network is None else self._network.connections.open_socket,
             enable_cleanup_closed=WAITS_FOR_CLOSE_NOTIFY,
         )
-        return aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
@@ -226,6 +226,9 @@ class Http:
             auto_decompress=False,  # `read_body` does, in small steps
             timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
         )
+        # It would repeat a GET, PUT or DELETE without an answer, which the server may have carried out.
+        session._retry_connection = False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # no option
+        return session
 
     def _session_for(self, target: Target, doing: str) -> "aiohttp.ClientSession":
         """The pool for a server. A proxy is chosen by the daemon's administrator, and resolves the name."""
@@ -272,7 +275,7 @@ class Http:
                 ) as response:
                     content = await self._content(response, accept)
                     return Answer(doing, response.status, _header_dict(response.headers), content)
-            except (Denied, TooLarge, Unavailable) as error:
+            except SyncError as error:
                 failed = error.within(doing)
             except FAILURES as error:
                 failed = failure(error, doing, target.server)
@@ -302,7 +305,7 @@ class Http:
         if _is_wanted(response.status, accept):
             return await read_body(response, self._memory, self._largest, parsed=self._parses)
         with suppress(TooLarge):
-            await read_body(response, self._memory, _LARGEST_UNREAD)
+            await read_body(response, self._memory, _LARGEST_UNREAD, inflated=False)
         return b""
 
     def _absolute(self, url: str, params: Mapping[str, str] | None) -> str:

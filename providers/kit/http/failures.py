@@ -1,6 +1,7 @@
 """Errors of the network, of TLS and of aiohttp as our errors, with hints."""
 
 import ssl
+from http.client import PROXY_AUTHENTICATION_REQUIRED
 from typing import Final
 
 import aiohttp
@@ -47,6 +48,8 @@ def _problem(error: BaseException, server: str) -> SyncError:
         return _untrusted(tls, server)
     if tls is not None:
         return _handshake(tls, server)
+    if isinstance(error, aiohttp.ClientHttpProxyError) and error.status == PROXY_AUTHENTICATION_REQUIRED:
+        return Denied(f"the proxy on the way to {server} wants a login", hint="write it into HTTPS_PROXY")
     for kinds, error_type, problem, hint in _TABLE:
         if isinstance(error, kinds):
             return error_type(problem.format(server), hint=hint)

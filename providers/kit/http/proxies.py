@@ -50,8 +50,8 @@ def _matches(entry: str, name: str, port: int, address: _Address | None) -> bool
     if colon and number.isdecimal() and _address(entry) is None:
         if int(number) != port:
             return False
-        entry = wanted.strip("[]")
-    other = _address(entry)
+        entry = wanted
+    other = _address(entry.strip("[]"))
     if other is not None or address is not None:
         return other == address
     domain = entry.removeprefix("*").removeprefix(".")

@@ -3,7 +3,7 @@
 import re
 from contextlib import suppress
 from typing import Final, NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.environment import ADDRESSES
@@ -34,15 +34,28 @@ def target_of(url: str, doing: str, proxy: str = "") -> Target:
         port = parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError:
         parts, port = urlsplit(""), 0
-    host = parts.hostname
+    host = _ascii(parts.hostname or "")
     if parts.scheme not in _PORTS or not host:
         raise Malformed(
             f"{doing}: the URL is not one of an HTTP server", hint="write it with https:// and the host"
         )
     origin = f"{parts.scheme}://{host}:{port}"
     server = host if port == _PORTS[parts.scheme] else f"{host}:{port}"
+    if host != parts.hostname:
+        user, at, _ = parts.netloc.rpartition("@")
+        shown = f":{parts.port}" if parts.port else ""
+        url = urlunsplit(parts._replace(netloc=f"{user}{at}{host}{shown}"))
     through = proxy or proxy_for(parts.scheme, host, port, ADDRESSES)
     return Target(_sendable(url.partition("#")[0], doing), origin, server, host, through)
+
+
+def _ascii(host: str) -> str:
+    """A host as DNS knows it: an international name is encoded. Empty if that cannot be."""
+    if host.isascii():
+        return host
+    with suppress(UnicodeError):
+        return host.encode("idna").decode("ascii")
+    return ""
 
 
 def _sendable(url: str, doing: str) -> str:

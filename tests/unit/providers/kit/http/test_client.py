@@ -369,9 +369,10 @@ async def test_bytes_that_are_no_text_get_nowhere(echo: Echo, url: str) -> None:
     assert caught.value.__context__ is None, "the encoder's error holds the whole URL"
 
 
-async def test_dots_are_no_way_up() -> None:
+@pytest.mark.parametrize("part", [".", "..", ""])
+def test_what_leads_elsewhere_is_no_part_of_a_path(part: str) -> None:
     with pytest.raises(Malformed):
-        segments("a", "..", "b")
+        segments("a", part)
 
 
 async def test_no_server_listens() -> None:
@@ -418,17 +419,81 @@ async def test_a_large_body_is_sent_whole_and_warns_nobody(
     assert answer.json() == [size, size]
 
 
-async def test_a_connection_that_breaks() -> None:
-    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+@pytest.mark.parametrize("answers", [0, 1], ids=["a new one", "one that was kept"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
+async def test_a_connection_that_breaks(method: str, answers: int) -> None:
+    """What the server may have carried out is not sent again."""
+    asked: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for number in range(answers + 1):
+            asked.append(await reader.readuntil(b"\r\n\r\n"))
+            if number < answers:
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         writer.close()
 
-    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with (
         server,
         Http(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", network=NETWORK) as http,
     ):
+        for _ in range(answers):
+            await http.request(method, "/", doing="reading")
         with pytest.raises(Unavailable, match=r"(closed|broke) the connection"):
-            await http.request("POST", "/", doing="reading")
+            await http.request(method, "/", doing="reading")
+
+    assert len(asked) == answers + 1
+
+
+@pytest.mark.parametrize("encoding", ["br", "gzip"])
+@pytest.mark.parametrize(
+    ("status", "expected"), [(401, Unauthenticated), (429, Throttled), (503, Unavailable), (404, Malformed)]
+)
+async def test_an_error_is_told_by_its_status_however_it_is_compressed(
+    echo: Echo, url: str, encoding: str, status: int, expected: type[SyncError]
+) -> None:
+    headers = {"Content-Encoding": encoding}
+    echo.answer = lambda _: web.Response(status=status, headers=headers, body=b"no such thing")
+    async with Http(url, network=NETWORK) as http:
+        with pytest.raises(expected, match=f"reading key a: HTTP {status}"):
+            await http.request("GET", "/", doing="reading key a")
+
+
+async def test_an_answer_that_cannot_be_inflated_says_what_was_done(echo: Echo, url: str) -> None:
+    echo.answer = lambda _: web.Response(headers={"Content-Encoding": "br"}, body=b"x")
+    async with Http(url, network=NETWORK) as http:
+        with pytest.raises(Malformed, match="reading key a: the answer is compressed"):
+            await http.request("GET", "/", doing="reading key a")
+
+
+async def test_no_change_is_no_body_to_inflate(echo: Echo, url: str) -> None:
+    echo.answer = lambda _: web.Response(status=304, headers={"Content-Encoding": "br"})
+    async with Http(url, network=NETWORK) as http:
+        assert (await http.request("GET", "/", doing="reading", accept=(304,))).body == b""
+
+
+async def test_a_proxy_that_wants_a_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    proxy = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with proxy, Http("https://elsewhere.example", network=NETWORK) as http:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+        with pytest.raises(Denied, match=r"the proxy on the way .* wants a login") as caught:
+            await http.request("GET", "/", doing="reading")
+
+    assert caught.value.hint == "write it into HTTPS_PROXY"
+
+
+async def test_an_international_host(echo: Echo, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", url)
+    async with Http("http://user@Tresor.müller.example:8200", network=NETWORK) as http:
+        await http.request("GET", "/ü?ä#x", doing="reading")
+
+    assert echo.seen[0].headers["Host"] == "tresor.xn--mller-kva.example:8200"
+    assert echo.seen[0].raw_path.endswith("/%C3%BC?%C3%A4")
 
 
 async def test_a_proxy_is_asked_for_what_is_not_here(

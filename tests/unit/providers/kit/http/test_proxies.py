@@ -27,6 +27,7 @@ from syncret.providers.kit.http.proxies import proxy_for
         pytest.param("fd00::/8", "fd00::1", True, id="a network of IPv6"),
         pytest.param("fd00::1", "fd00::1", True, id="an address of IPv6"),
         pytest.param("[fd00::1]:8200", "fd00::1", True, id="IPv6 with its port"),
+        pytest.param("[fd00::1]", "fd00::1", True, id="IPv6 in brackets"),
         pytest.param("", "localhost", True, id="localhost"),
         pytest.param("", "127.0.0.5", True, id="loopback"),
         pytest.param("", "::1", True, id="loopback of IPv6"),
