@@ -36,6 +36,7 @@ _FEWEST: Final = "10"
 """Entries of the smallest page that can be asked for."""
 
 READ: Final = Endpoint("GET", "/v2/secret/{path}", "reading secret {path}", _READ)
+ROOT: Final = Endpoint("GET", "/v1/secret/metadata/", "listing secrets", _LIST)
 LIST: Final = Endpoint("GET", "/v1/secret/metadata/{path}", "listing secrets", _LIST)
 SECRETS: Final = Endpoint("GET", "/v2/secret", "listing secrets", _LIST)
 CREATE: Final = Endpoint("POST", "/v2/secret", "creating secret {path}", _WRITE)
@@ -120,7 +121,7 @@ class OvhClient(Versioned, ComputingClient, TextValues, SingleReads[SecretBytes]
 
     async def _list(self, folder: str, paced: Paced) -> Sequence[str]:
         """The keys of all pages of a folder; none if it is gone."""
-        ask = partial(self._api.look_up, LIST, params={"list": "true"}, path=folder)
+        ask = partial(self._api.look_up, LIST if folder else ROOT, params={"list": "true"}, path=folder)
 
         async def page(cursor: str) -> Page[str]:
             answer = await ask(headers={"X-Pagination-Cursor": cursor} if cursor else {})

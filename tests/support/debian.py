@@ -63,6 +63,9 @@ def wheels(suite: str = SUITE) -> Path:
         try:
             run(*command, *(f"--requirement={lock}" for lock in locks))
             partial.rename(folder)
+        except OSError:  # another run made it meanwhile
+            if not folder.exists():
+                raise
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return folder

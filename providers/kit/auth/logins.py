@@ -7,7 +7,7 @@ answer = await self._token.use(lambda token: http.request("GET", path, doing=...
 import asyncio
 from collections.abc import Awaitable, Callable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Final, Generic, TypeVar
 
@@ -22,6 +22,9 @@ R = TypeVar("R")
 
 _MARGIN: Final = 60.0
 """Seconds before the expiry at which a login is renewed; a fifth of its lifetime if that is shorter."""
+
+_AT_LEAST: Final = 10.0
+"""Seconds for which a new login is used, even if it has expired already by our clock, which may be ahead."""
 
 _PAUSES: Final = Doubling(10.0, 60.0)
 """Pauses between attempts to renew a valid login; a refused new login is kept for the longest one."""
@@ -38,6 +41,7 @@ class ExpiringValue(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class _Current(Generic[T]):
     login: ExpiringValue[T]
+    ends: float
     renew_at: float
     failures: int = 0
     """Attempts in a row to renew it."""
@@ -125,8 +129,7 @@ class ExpiringLogin(Generic[T]):
 
     def _valid(self) -> _Current[T] | None:
         held = self._current
-        expires = None if held is None else held.login.expires
-        return None if expires is not None and expires <= self._now() else held
+        return None if held is not None and held.ends <= self._now() else held
 
     async def _log_in(self, old: _Current[T] | None) -> T:
         """Log in for all waiting callers. A failure is ignored while the old login is still valid."""
@@ -136,7 +139,7 @@ class ExpiringLogin(Generic[T]):
         )
         try:
             lease = await (self._log_in_once(self._login) if old is None else self._login())
-            self._current = _Current(lease, self._renew_at(lease))
+            self._current = self._new(lease)
             outcome = lease
         except SyncError as error:
             if old is None:
@@ -144,18 +147,19 @@ class ExpiringLogin(Generic[T]):
                 raise
             outcome = old.login
             failures = old.failures + 1
-            self._current = _Current(old.login, self._now() + _PAUSES.pause(failures), failures)
+            self._current = replace(old, renew_at=self._now() + _PAUSES.pause(failures), failures=failures)
             return old.login.value
         finally:
             self._pending.set_result(outcome)
             self._pending = None
         return lease.value
 
-    def _renew_at(self, lease: ExpiringValue[T]) -> float:
+    def _new(self, lease: ExpiringValue[T]) -> _Current[T]:
         if lease.expires is None:
-            return inf
+            return _Current(lease, inf, inf)
         now = self._now()
-        return lease.expires - min(_MARGIN, (lease.expires - now) / 5)
+        ends = max(lease.expires, now + _AT_LEAST)
+        return _Current(lease, ends, ends - min(_MARGIN, (ends - now) / 5))
 
     def __repr__(self) -> str:
         return f"<ExpiringLogin {'none' if self._current is None else 'held'}>"

@@ -150,9 +150,9 @@ def unmarshal(data: bytes | str, work: Work, *, keep_numbers: bool = False) -> J
 
 
 def is_valid(data: bytes | str, work: Work) -> bool:
-    """Whether it is JSON."""
+    """Whether it is JSON; as in Go numbers have no range here."""
     try:
-        unmarshal(data, work)
+        unmarshal(data, work, keep_numbers=True)
     except Malformed:
         return False
     return True

@@ -49,7 +49,8 @@ class Channel:
         timeouts: Timeouts = _TIMEOUTS,
     ) -> None:
         self.server = server_at(address)
-        self._context = trust(tls)
+        self._tls = tls
+        trust(tls)  # authorities that are none are reported at once
         self._network = network
         self._now = now
         self._timeouts = timeouts
@@ -108,20 +109,20 @@ class Channel:
         ]
 
     async def _reply(self, headers: list[tuple[str, str]], content: bytes, share: Share, doing: str) -> Reply:
-        """Made again on a new connection if a kept one was closed before the server answered anything."""
+        """Made once more, on a new connection, if the server says that it did not begin with the call.
+
+        In any other case it may have been carried out: whether it can be repeated is for the engine to know.
+        """
         failed: SyncError
         try:
             async with asyncio.timeout(self._timeouts.total):
-                while True:
-                    connection = self._take() or await self._connected()
-                    try:
-                        reply = await connection.call(headers, content, share)
-                    except LostError as error:
-                        if connection.used and error.unread:
-                            continue
+                try:
+                    kept = await self._take()
+                    return await self._made_on(kept or await self._connected(), headers, content, share)
+                except LostError as error:
+                    if not error.not_begun:
                         raise
-                    self._give_back(connection)
-                    return reply
+                return await self._made_on(await self._connected(), headers, content, share)
         except SyncError as error:
             failed = error.within(doing)
         except LostError:
@@ -133,20 +134,27 @@ class Channel:
             failed = failure(error, doing, str(self.server))
         raise failed  # outside of the handler: the error must not become the context
 
+    async def _made_on(
+        self, connection: Connection, headers: list[tuple[str, str]], content: bytes, share: Share
+    ) -> Reply:
+        reply = await connection.call(headers, content, share)
+        self._give_back(connection)
+        return reply
+
     async def _connected(self) -> Connection:
+        """A new connection, which trusts what is trusted by now."""
         async with asyncio.timeout(self._timeouts.connect):
-            connection = Connection(await connect(self.server, self._context, self._network))
+            connection = Connection(await connect(self.server, trust(self._tls), self._network))
         self._open = {each for each in self._open if each.is_open} | {connection}
         return connection
 
-    def _take(self) -> Connection | None:
-        """A connection that is kept, the last one first."""
+    async def _take(self) -> Connection | None:
+        """A connection that is kept, the last one first, unless the server has closed it meanwhile."""
         while self._idle:
             connection, timer = self._idle.popitem()
             timer.cancel()
-            if connection.is_open:
+            if await connection.stayed_open():
                 return connection
-            connection.close()
         return None
 
     def _give_back(self, connection: Connection) -> None:

@@ -5,6 +5,7 @@ import re
 import socket
 import ssl
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final, NamedTuple
@@ -24,6 +25,10 @@ _ADDRESS: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s/@:\[\]?#%\\]+)(?::(\d{1,
 _LONGEST: Final = 16 * 1024
 """Bytes of a proxy's answer."""
 
+_HIGHEST_PORT: Final = 65_535
+_HEAD_START: Final = 0.25
+"""Seconds that an address has before the next one is tried, too: it may swallow what is sent to it."""
+
 
 class Server(NamedTuple):
     """The host and port of a server."""
@@ -32,15 +37,23 @@ class Server(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        return self.host if self.port == _HTTPS else f"{self.host}:{self.port}"
+        return self.name if self.port == _HTTPS else f"{self.name}:{self.port}"
+
+    @property
+    def name(self) -> str:
+        """The host as it stands before a port: an address of IPv6 in brackets."""
+        return f"[{self.host}]" if ":" in self.host else self.host
 
 
 def server_at(address: str) -> Server:
     """The server at a host, with or without a port. Raises Malformed."""
     found = _ADDRESS.fullmatch(address.strip())
-    if found is not None:
+    if found is not None and 0 < int(found[2] or _HTTPS) <= _HIGHEST_PORT:
         return Server(found[1].strip("[]"), int(found[2] or _HTTPS))
-    raise Malformed(f"{address!r} is no address of a server", hint="write a host, or host:port")
+    raise Malformed(
+        f"{address!r} is no address of a server",
+        hint=f"write a host, or host:port, with a port up to {_HIGHEST_PORT}",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +86,52 @@ async def connect(server: Server, context: ssl.SSLContext, network: Network) -> 
 
 
 async def _dial(server: Server, network: Network) -> socket.socket:
-    """A connection to the first of the server's addresses that accepts one."""
+    """A connection to one of the server's addresses."""
     try:
         addresses = await network.addresses(server.host)
-    except OSError:
+    except (OSError, UnicodeError):  # a name that DNS cannot have
         addresses = []
-    for address in addresses:
-        opened = await _open(address, server.port, network)
-        if opened is not None:
-            return opened
+    opened = await _first(addresses, server.port, network)
+    if opened is not None:
+        return opened
     if addresses:
         raise NotReached(f"{server} refuses connections", hint="is it up, and the port right?")
     raise NoAddress(f"{server} has no address", hint="check the host, and DNS")
 
 
+async def _first(addresses: Sequence[Address], port: int, network: Network) -> socket.socket | None:
+    """A connection to the address that accepts one first; each has a head start. None if all refuse."""
+    opened: list[socket.socket] = []
+    attempts: list[asyncio.Task[None]] = []
+
+    async def attempt(address: Address) -> None:
+        made = await _open(address, port, network)
+        if made is not None:
+            opened.append(made)
+            for each in attempts:
+                each.cancel()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for address in addresses:
+                attempts.append(group.create_task(attempt(address), name=f"connect {address}"))
+                await asyncio.wait(attempts[-1:], timeout=_HEAD_START)
+                if opened:
+                    break
+    except BaseException:  # raised again: cancelled, perhaps with a socket that is open
+        for each in opened:
+            each.close()
+        raise
+    return opened[0] if opened else None
+
+
 async def _open(address: Address, port: int, network: Network) -> socket.socket | None:
     """A socket that is connected; None if the address refuses the connection."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004  # IP
-    opened = network.connections.open_socket((family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
+    try:
+        opened = network.connections.open_socket((family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
+    except OSError:  # such as a kernel without IPv6
+        return None
     opened.settimeout(0)
     try:
         await asyncio.get_running_loop().sock_connect(opened, (str(address), port))
@@ -105,17 +146,20 @@ async def _open(address: Address, port: int, network: Network) -> socket.socket 
 
 async def _through(proxy: str, server: Server, network: Network) -> socket.socket:
     """A tunnel through a proxy, which is chosen by the daemon's administrator, and resolves the name."""
-    parts = urlsplit(proxy)
+    try:
+        parts = urlsplit(proxy)
+        port = parts.port or 80
+    except ValueError:
+        parts, port = urlsplit(""), 0
     if parts.scheme != "http" or not parts.hostname:
         raise Malformed("the proxy is none for gRPC", hint="write HTTPS_PROXY with http:// and a host")
-    at, hint = Server(parts.hostname, parts.port or 80), "see HTTPS_PROXY and NO_PROXY"
+    hint = "see HTTPS_PROXY and NO_PROXY"
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(at.host, at.port, type=socket.SOCK_STREAM)
-    except OSError:
+        found = await asyncio.get_running_loop().getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):  # as above
         found = []
-    opened = None
-    for *_, place in found:
-        opened = opened or await _open(ip_address(str(place[0]).partition("%")[0]), at.port, network)
+    addresses = [ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
+    opened = await _first(addresses, port, network)
     if opened is None:
         raise NotReached(f"the proxy on the way to {server} cannot be reached", hint=hint)
     try:
@@ -139,8 +183,8 @@ def _login(user: str | None, password: str | None) -> str:
 async def _tunnelled(opened: socket.socket, server: Server, login: str) -> SyncError | None:
     """Ask the proxy to connect; its answer is read byte by byte, as what follows is the server's."""
     loop = asyncio.get_running_loop()
-    host = f"[{server.host}]" if ":" in server.host else server.host
-    asked = f"CONNECT {host}:{server.port} HTTP/1.1\r\nHost: {host}:{server.port}\r\n{login}\r\n"
+    host = f"{server.name}:{server.port}"
+    asked = f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n{login}\r\n"
     await loop.sock_sendall(opened, asked.encode())
     answer = bytearray()
     while not answer.endswith(b"\r\n\r\n") and len(answer) < _LONGEST:

@@ -147,7 +147,8 @@ class Api:
         accept: tuple[int, ...],
         names: Mapping[str, str],
     ) -> Answer:
-        path = endpoint.path.format_map({name: segments(value) for name, value in names.items()})
+        in_path = {name: segments(value) for name, value in names.items() if f"{{{name}}}" in endpoint.path}
+        path = endpoint.path.format_map(in_path)
         doing = endpoint.doing.format_map(names)
         content = body if body is None or isinstance(body, Body) else json_body(body)
 

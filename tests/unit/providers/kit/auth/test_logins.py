@@ -67,6 +67,8 @@ async def test_it_is_tried_again_after_a_failure(door: Door) -> None:
         pytest.param(600.0, 541.0, "token-2", id="a minute before the end"),
         pytest.param(10.0, 7.0, "token-1", id="short and fresh"),
         pytest.param(10.0, 8.5, "token-2", id="a fifth before the end"),
+        pytest.param(1.0, 7.0, "token-1", id="shorter than seconds"),
+        pytest.param(1.0, 8.5, "token-2", id="after seconds"),
         pytest.param(None, 1e9, "token-1", id="for ever"),
     ],
 )
@@ -177,9 +179,25 @@ async def test_one_who_gives_up_spoils_nothing(door: Door) -> None:
     assert door.logins == 2
 
 
-async def test_a_login_that_has_ended_already_is_used_once(door: Door) -> None:
-    door.lifetime = -5.0
+@pytest.mark.parametrize("lifetime", [0.0, -7200.0], ids=["of no time", "as our clock is ahead"])
+async def test_a_login_that_has_ended_already_is_used_for_some_seconds(door: Door, lifetime: float) -> None:
+    door.lifetime = lifetime
+    found = {await door.held.get() for _ in range(20)}
+    logins = door.logins
+    door.time += 11
 
-    assert list(await asyncio.gather(door.held.get(), door.held.get())) == ["token-1", "token-1"]
+    assert (found, logins) == ({"token-1"}, 1)
     assert await door.held.get() == "token-2"
     assert "token" not in repr(door.held)
+
+
+async def test_a_login_that_has_ended_already_is_replaced_if_it_is_refused(door: Door) -> None:
+    door.lifetime = -5.0
+
+    async def call(token: str) -> str:
+        if token == "token-1":
+            raise Unauthenticated("expired")
+        return token
+
+    assert [await door.held.use(call) for _ in range(5)] == ["token-2"] * 5
+    assert door.logins == 2

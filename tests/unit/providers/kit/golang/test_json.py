@@ -46,6 +46,22 @@ def test_html_stays_where_it_is_not_escaped() -> None:
     assert gojson.marshal({"k": "<&>"}, Work(), escape_html=False) == '{"k":"<&>"}'
 
 
+@pytest.mark.parametrize(
+    ("document", "valid"),
+    [
+        pytest.param(b'{"e":1e400}', True, id="a number without a range"),
+        pytest.param(b"-0", True, id="minus zero"),
+        pytest.param(b'{"u":"\\ud800"}', True, id="half a character"),
+        pytest.param(b"[NaN]", False, id="no number"),
+        pytest.param(b"[01]", False, id="a leading zero"),
+        pytest.param(b"{} {}", False, id="two documents"),
+        pytest.param(b"", False, id="nothing"),
+    ],
+)
+def test_what_is_valid(document: bytes, *, valid: bool) -> None:
+    assert gojson.is_valid(document, Work()) is valid
+
+
 def test_marshal_refuses_what_json_lacks() -> None:
     with pytest.raises(TypeError):
         gojson.marshal({1, 2}, Work())
