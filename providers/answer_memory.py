@@ -110,7 +110,7 @@ class Share:
         runs: the runs that hold it; None for a call, which goes on by itself.
     """
 
-    __slots__ = ("_memory", "askers", "ended", "owner", "runs", "server", "size", "timer", "waits")
+    __slots__ = ("_memory", "askers", "ended", "once", "owner", "runs", "server", "size", "timer", "waits")
 
     def __init__(
         self,
@@ -133,6 +133,8 @@ class Share:
         """The call has its answer; what its tasks read later is not part of it."""
         self.server = ""
         """The server that the call has asked last."""
+        self.once = False
+        """Whether the call may create something: then none of its requests is repeated."""
 
     @property
     def rank(self) -> int:

@@ -165,6 +165,7 @@ class CallPath(Struct, frozen=True, kw_only=True):
 
         async def attempt() -> T:
             share = Share(self.around.network.answers, str(self.store), askers=_askers(request))
+            share.once = request.once
             try:
                 result = await self._attempt(request, function, share)
             except SyncError as error:

@@ -21,6 +21,8 @@ from syncret.providers.kit.http.tls import SYSTEM, WAITS_FOR_CLOSE_NOTIFY, Tls
 from syncret.providers.network import Network
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
+    from types import SimpleNamespace
+
     import aiohttp
     from multidict import CIMultiDictProxy
 
@@ -34,6 +36,7 @@ _LARGEST_UNREAD: Final = 64 * 1024
 """The most bytes of an unwanted body that are read so that its connection can be used again."""
 
 _NOT_IN_HEADERS: Final = re.compile(r"[\r\n\x00]")
+_READS: Final = {"GET", "HEAD"}
 _OF_CONNECTION: Final = {
     *("connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-authenticate"),
     *("proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
@@ -48,6 +51,18 @@ class Timeouts:
     connect: float = 10.0
     total: float | None = 60.0
     """From the first byte sent to the last byte read, redirects included."""
+
+
+@dataclass(slots=True)
+class _Connection:
+    """What is known of the connection of a request."""
+
+    was_kept: bool = False
+
+
+async def _note_kept(_session: "aiohttp.ClientSession", trace: "SimpleNamespace", _: object) -> None:
+    if isinstance(trace.trace_request_ctx, _Connection):
+        trace.trace_request_ctx.was_kept = True
 
 
 class Http:
@@ -218,15 +233,18 @@ class Http:
             socket_factory=None if self._network is None else self._network.connections.open_socket,
             enable_cleanup_closed=WAITS_FOR_CLOSE_NOTIFY,
         )
+        trace = aiohttp.TraceConfig()
+        trace.on_connection_reuseconn.append(_note_kept)
         session = aiohttp.ClientSession(
             connector=connector,
+            trace_configs=[trace],
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             read_bufsize=BUFFER,
             auto_decompress=False,  # `read_body` does, in small steps
             timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
         )
-        # It would repeat a GET, PUT or DELETE without an answer, which the server may have carried out.
+        # It would repeat a GET, PUT or DELETE without an answer, also on a new connection: see `_sent`.
         session._retry_connection = False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # no option
         return session
 
@@ -252,8 +270,6 @@ class Http:
         body: Body | None,
         accept: Collection[int],
     ) -> Answer:
-        from yarl import URL  # comes with aiohttp
-
         from syncret.providers.kit.http.failures import FAILURES, failure  # see above
 
         share = call_share.get()
@@ -262,16 +278,10 @@ class Http:
         failed: SyncError
         async with self._active_request():
             session = self._session_for(target, doing)
+            repeats = method in _READS and not (share is not None and share.once)
             try:
-                async with session.request(
-                    method,
-                    URL(target.url, encoded=True),
-                    headers=headers,
-                    data=None if body is None else body.payload,
-                    proxy=target.proxy,
-                    server_hostname=self._tls.server_name or None,
-                    allow_redirects=False,
-                    skip_auto_headers=("Content-Type",),
+                async with await self._sent(
+                    session, method, target, headers, body, repeats=repeats
                 ) as response:
                     content = await self._content(response, accept)
                     return Answer(doing, response.status, _header_dict(response.headers), content)
@@ -284,6 +294,42 @@ class Http:
             raise failed
         finally:
             del failed  # it would keep this frame, and with it the response
+
+    async def _sent(
+        self,
+        session: "aiohttp.ClientSession",
+        method: str,
+        target: Target,
+        headers: Mapping[str, str],
+        body: Body | None,
+        *,
+        repeats: bool,
+    ) -> "aiohttp.ClientResponse":
+        """The beginning of the response.
+
+        The server may just be closing a connection that was kept, without a look at the request. Then a read is
+        repeated, as in Go; anything else may have been carried out.
+        """
+        import aiohttp  # see above
+        from yarl import URL  # see above
+
+        while True:
+            connection = _Connection()
+            try:
+                return await session.request(
+                    method,
+                    URL(target.url, encoded=True),
+                    headers=headers,
+                    data=None if body is None else body.payload,
+                    proxy=target.proxy,
+                    server_hostname=self._tls.server_name or None,
+                    allow_redirects=False,
+                    skip_auto_headers=("Content-Type",),
+                    trace_request_ctx=connection,
+                )
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
+                if not (repeats and connection.was_kept):
+                    raise
 
     @asynccontextmanager
     async def _active_request(self) -> AsyncGenerator[None, None]:

@@ -78,6 +78,30 @@ def test_a_write_of_who_is_not_active_is_found(late: Write, expected: str) -> No
     assert expected in "\n".join(violations)
 
 
+STOPPED = Disturbance("stop 14.5", ONE, 6.4)
+"""It goes on after the takeover."""
+
+
+def test_one_write_may_be_half_way_as_its_replica_is_stopped() -> None:
+    late = [write(ONE, 20.95, data={"a": "1"}), write(ONE, 20.96, data={"a": "2"})]
+    verdict = judged([*HANDED_OVER, late[0]], disturbances=[STOPPED])
+    assert (verdict.violations, verdict.half_way) == ([], 1)
+
+    verdict = judged([*HANDED_OVER, *late], disturbances=[STOPPED])
+    assert len(verdict.violations) == 1
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        pytest.param(write(ONE, 22.5), id="long after it went on"),
+        pytest.param(write("replica-three", 20.95), id="by another one"),
+    ],
+)
+def test_a_stop_explains_no_other_write(late: Write) -> None:
+    assert "without the Lease" in judged([*HANDED_OVER, late], disturbances=[STOPPED]).violations[0]
+
+
 def test_a_late_write_that_was_refused_is_no_violation() -> None:
     verdict = judged([*HANDED_OVER, write(ONE, 21, code=409)])
     assert (verdict.violations, verdict.late) == ([], 1)
