@@ -307,8 +307,8 @@ class Http:
     ) -> "aiohttp.ClientResponse":
         """The beginning of the response.
 
-        The server may just be closing a connection that was kept, without a look at the request. Then a read is
-        repeated, as in Go; anything else may have been carried out.
+        A kept connection may be one that the server is just closing, without a look at the request. As in Go,
+        a read is repeated then; anything else may have been carried out.
         """
         import aiohttp  # see above
         from yarl import URL  # see above

@@ -74,7 +74,8 @@ class Outcome(Struct):
         lines = [
             f"seed {self.seed}, {self.seconds:.0f} s: {total} disturbances ({acts})",
             f"{self.changes} changes by owners, {verdict.writes} writes of replicas in {verdict.terms} terms",
-            f"{verdict.late} late writes refused, {verdict.half_way} half way at a stop; the oldest one {verdict.oldest:.1f} s after a renewal",
+            f"{verdict.late} late writes refused, {verdict.half_way} half way at a stop",
+            f"the oldest write {verdict.oldest:.1f} s after a renewal",
         ]
         for act, took in sorted(verdict.takeovers.items()):
             times = f"p50 {median(took):.2f} s, at most {max(took):.2f} s"
