@@ -16,6 +16,8 @@ from syncret.config.fields import Json
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 
 if TYPE_CHECKING:
+    from multidict import CIMultiDictProxy
+
     from syncret.providers.kit.http.payloads import GuardedBytes
 
 
@@ -139,6 +141,15 @@ _ERRORS: Final[Mapping[int, tuple[type[SyncError], str]]] = {
     HTTPStatus.REQUEST_TIMEOUT: (Unavailable, ""),
     HTTPStatus.TOO_EARLY: (Unavailable, ""),
 }
+
+
+def header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
+    """Headers by name in lower case. Repeated ones are joined by commas (RFC 9110)."""
+    found: dict[str, str] = {}
+    for given, value in headers.items():
+        name = given.lower()
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
 
 
 def error_of_status(

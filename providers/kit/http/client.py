@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 from syncret.config.version import version
 from syncret.providers.answer_memory import AnswerMemory, TooLarge, call_share
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
-from syncret.providers.kit.http.answers import Answer, Body, error_of_status
+from syncret.providers.kit.http.answers import Answer, Body, error_of_status, header_dict
 from syncret.providers.kit.http.bodies import BUFFER, LARGEST, read_body
 from syncret.providers.kit.http.streams import Stream
 from syncret.providers.kit.http.targets import Target, target_of
@@ -21,10 +21,7 @@ from syncret.providers.kit.http.tls import SYSTEM, WAITS_FOR_CLOSE_NOTIFY, Tls
 from syncret.providers.network import Network
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
-    from types import SimpleNamespace
-
     import aiohttp
-    from multidict import CIMultiDictProxy
 
 CONNECTIONS: Final = 100
 """Connections of one client; calls are limited by the store's token bucket."""
@@ -51,18 +48,6 @@ class Timeouts:
     connect: float = 10.0
     total: float | None = 60.0
     """From the first byte sent to the last byte read, redirects included."""
-
-
-@dataclass(slots=True)
-class _Connection:
-    """What is known of the connection of a request."""
-
-    was_kept: bool = False
-
-
-async def _note_kept(_session: "aiohttp.ClientSession", trace: "SimpleNamespace", _: object) -> None:
-    if isinstance(trace.trace_request_ctx, _Connection):
-        trace.trace_request_ctx.was_kept = True
 
 
 class Http:
@@ -222,6 +207,7 @@ class Http:
         """A pool of connections to servers that the network allows."""
         import aiohttp  # see above
 
+        from syncret.providers.kit.http.kept import noting  # see above
         from syncret.providers.kit.http.resolver import EgressResolver  # see above
 
         if self._ssl is None:
@@ -233,11 +219,9 @@ class Http:
             socket_factory=None if self._network is None else self._network.connections.open_socket,
             enable_cleanup_closed=WAITS_FOR_CLOSE_NOTIFY,
         )
-        trace = aiohttp.TraceConfig()
-        trace.on_connection_reuseconn.append(_note_kept)
         session = aiohttp.ClientSession(
             connector=connector,
-            trace_configs=[trace],
+            trace_configs=[noting()],
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=self._headers,
             read_bufsize=BUFFER,
@@ -284,7 +268,7 @@ class Http:
                     session, method, target, headers, body, repeats=repeats
                 ) as response:
                     content = await self._content(response, accept)
-                    return Answer(doing, response.status, _header_dict(response.headers), content)
+                    return Answer(doing, response.status, header_dict(response.headers), content)
             except SyncError as error:
                 failed = error.within(doing)
             except FAILURES as error:
@@ -313,8 +297,10 @@ class Http:
         import aiohttp  # see above
         from yarl import URL  # see above
 
+        from syncret.providers.kit.http.kept import Connection  # see above
+
         while True:
-            connection = _Connection()
+            connection = Connection()
             try:
                 return await session.request(
                     method,
@@ -400,15 +386,6 @@ class Http:
 
 def _is_wanted(status: int, accept: Collection[int]) -> bool:
     return 200 <= status < 300 or status in accept  # noqa: PLR2004  # statuses of HTTP
-
-
-def _header_dict(headers: "CIMultiDictProxy[str]") -> dict[str, str]:
-    """Headers by name in lower case. Repeated ones are joined by commas (RFC 9110)."""
-    found: dict[str, str] = {}
-    for given, value in headers.items():
-        name = given.lower()
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
 
 
 def user_agent() -> str:
