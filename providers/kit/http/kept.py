@@ -1,4 +1,4 @@
-"""Tells which requests were made on a connection that was kept."""
+"""Notes which requests were made on a connection that was kept."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
