@@ -11,10 +11,10 @@ from syncret.providers.akeyless.auth import login_of
 from syncret.providers.akeyless.client import AkeylessClient
 from syncret.providers.akeyless.spec import AkeylessSpec
 from syncret.providers.contract import OpenContext
-from syncret.providers.errors import Denied, SyncError
+from syncret.providers.errors import SyncError
 from syncret.providers.kit.http import Answer, Http, Tls, Unauthenticated
 from syncret.providers.kit.references import ca_bundle
-from syncret.providers.kit.rest.api import Refusals, says
+from syncret.providers.kit.rest.api import Refusals, denied, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders
@@ -36,7 +36,7 @@ def _unauthorized(answer: Answer, endpoint: Endpoint) -> SyncError:
     failure = answer.decode_if(_Failure)
     said = "" if failure is None else failure.error
     if "UnauthorizedAccess" in said and "expired" not in said:
-        return Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
+        return denied(answer, endpoint)
     hint = "the credentials are wrong or expired: check what the store refers to"
     return Unauthenticated(f"{answer.doing}: HTTP 401 Unauthorized", hint=hint)
 

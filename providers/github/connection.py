@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from syncret.providers.contract import OpenContext
-from syncret.providers.errors import Denied, SyncError
+from syncret.providers.errors import SyncError
 from syncret.providers.github.app import app_key, installation_token, throttled
 from syncret.providers.github.client import GithubClient
 from syncret.providers.github.spec import GithubSpec, is_cloud
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, segments
-from syncret.providers.kit.rest.api import Refusals, says
+from syncret.providers.kit.rest.api import Refusals, denied, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Identity, LoggedIn
@@ -44,8 +44,7 @@ async def open_store(spec: GithubSpec, context: OpenContext) -> AsyncGenerator[G
         return LoggedIn(log_in, context)
 
     def forbidden(answer: Answer, endpoint: Endpoint) -> SyncError:
-        denied = Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
-        return throttled(answer, context.now()) or denied
+        return throttled(answer, context.now()) or denied(answer, endpoint)
 
     refusals = Refusals(
         vendor="GitHub",

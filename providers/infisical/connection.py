@@ -8,16 +8,14 @@ from typing import Final
 import msgspec
 
 from syncret.providers.contract import OpenContext
-from syncret.providers.errors import Denied
 from syncret.providers.infisical.auth import identity_of
 from syncret.providers.infisical.client import InfisicalClient
 from syncret.providers.infisical.receivers import base
 from syncret.providers.infisical.spec import InfisicalSpec
 from syncret.providers.kit.http import Answer, Http, Tls, Unauthenticated
 from syncret.providers.kit.references import ca_bundle
-from syncret.providers.kit.rest.api import Refusals, by_code, means, says
+from syncret.providers.kit.rest.api import Refusals, by_code, denied, means, says
 from syncret.providers.kit.rest.connection import connected
-from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Identity
 
 _NO_SECRET: Final = re.compile(r"Secret (?:with name .*)?not found", re.DOTALL)
@@ -33,10 +31,6 @@ def _error_of(answer: Answer) -> str:
     return "" if failure is None else failure.error
 
 
-def _denied(answer: Answer, endpoint: Endpoint) -> Denied:
-    return Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
-
-
 _ENDED: Final = means(
     Unauthenticated,
     "the access token has ended, or is not this server's",
@@ -47,7 +41,7 @@ _REFUSALS: Final = Refusals(
     check="check hostAPI, projectSlug, environmentSlug and the folder",
     # a secret is missing, and not its folder, environment or project
     is_absent=says(_Failure, lambda failure: _NO_SECRET.match(failure.message) is not None),
-    errors={403: by_code(_error_of, {"TokenError": _ENDED}, _denied)},
+    errors={403: by_code(_error_of, {"TokenError": _ENDED}, denied)},
 )
 
 

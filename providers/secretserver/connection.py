@@ -8,11 +8,11 @@ from typing import Final
 import msgspec
 
 from syncret.providers.contract import OpenContext
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.kit.auth.logins import bearer
 from syncret.providers.kit.http import Answer, Http, Tls
 from syncret.providers.kit.references import ca_bundle, read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, denied
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders, Identity, LoggedIn
@@ -35,7 +35,7 @@ def _refused(answer: Answer, endpoint: Endpoint) -> SyncError:
     """Secret Server says "bad request" of what is not permitted, too."""
     failure = answer.decode_if(_Failure)
     if failure is not None and failure.error_code == _DENIED:
-        return Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
+        return denied(answer, endpoint)
     return Malformed(f"{answer.doing}: HTTP 400 Bad Request", hint="see Secret Server's log for the reason")
 
 

@@ -11,7 +11,7 @@ from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Answer, Http, form_body
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals
+from syncret.providers.kit.rest.api import Refusals, denied
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Identity
@@ -64,7 +64,7 @@ def _refused(answer: Answer, endpoint: Endpoint) -> SyncError | None:
     if code in _LOGINS:
         return Denied(f"{answer.doing}: Volcengine refuses the access key ({code})", hint=_KEY)
     if code == "AccessDenied" or answer.status == 403:  # noqa: PLR2004  # HTTP
-        return Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
+        return denied(answer, endpoint)
     if answer.status == 404 and code.replace(" ", "").startswith("NotFound"):  # noqa: PLR2004  # HTTP
         return Absent(f"{answer.doing}: there is no such secret or version", hint="check remoteRef")
     if code == "InvalidSecretStatus":

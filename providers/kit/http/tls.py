@@ -103,6 +103,8 @@ class _Beside:
             hint = "it must be -----BEGIN CERTIFICATE----- blocks"
             raise Malformed("the file holds no readable PEM certificate", hint=hint)
         with self._lock:
+            if text in self._known:
+                return
             self._known.append(text)
             for context in self._contexts:
                 context.load_verify_locations(cadata=text)

@@ -30,7 +30,7 @@ _UNSUPPORTED: Final = {
     "certificate-authority": "it names a file",
     "username": "API servers have no passwords any more",
     "tls-server-name": "write the server's name into its URL",
-    "proxy-url": "the proxy is that of the daemon",
+    "proxy-url": "remove it, and set HTTPS_PROXY for the daemon",
 }
 
 
@@ -50,7 +50,8 @@ def impersonation(user: Document) -> Mapping[str, str]:
     Raises Malformed.
     """
     name: object = user.get("as")
-    groups: Sequence[object] = user.get("as-groups") or ()
+    given = user.get("as-groups")
+    groups: Sequence[object] = given if is_list(given) else [given] if given else []
     if not name:
         return {}
     if user.get("as-user-extra") or len(groups) > 1:

@@ -58,6 +58,11 @@ class Refusals:
     """Errors of statuses with details of the vendor."""
 
 
+def denied(answer: Answer, endpoint: Endpoint) -> Denied:
+    """The meaning of 403 in most APIs: the identity lacks the right that the endpoint needs."""
+    return Denied(f"{answer.doing}: permission denied", hint=endpoint.grant)
+
+
 def means(error: type[SyncError], what: str, *, hint: str = "") -> Meaning:
     """A refusal that always means this."""
     return lambda answer, _endpoint: error(f"{answer.doing}: {what}", hint=hint)
@@ -166,7 +171,7 @@ class Api:
                 error = self._refusals.errors[answer.status](answer, endpoint)
                 raise error or self._from_elsewhere(answer, endpoint)
             if answer.status == HTTPStatus.FORBIDDEN:
-                raise Denied(f"{doing}: permission denied", hint=endpoint.grant)
+                raise denied(answer, endpoint)
             return answer
 
         sent = b"" if content is None else content.content

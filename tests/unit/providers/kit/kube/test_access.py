@@ -29,6 +29,13 @@ def test_the_current_context_is_read() -> None:
     assert found.as_whom == {}
 
 
+@pytest.mark.parametrize(("groups", "sent"), [("devs", "devs"), (5, "5")])
+def test_a_group_that_is_no_list(groups: object, sent: str) -> None:
+    found = access.read_kubeconfig(written(**{"as": "jane", "as-groups": groups}))
+
+    assert found.as_whom["Impersonate-Group"] == sent
+
+
 def test_the_rights_of_another_user_count() -> None:
     found = access.read_kubeconfig(written(**{"as": "jane", "as-uid": 7, "as-groups": ["devs"]}))
 
@@ -52,7 +59,7 @@ def test_data_that_is_no_base64(text: str) -> None:
         pytest.param(b"contexts: 5", "no context", id="contexts that are no list"),
         pytest.param(written(tokenFile="/etc/passwd"), "tokenFile: it names a file", id="a file"),
         pytest.param(written(exec="id"), "exec: it would run a program", id="a program"),
-        pytest.param(written(proxy="http://proxy:3128"), "proxy-url: the proxy is that", id="a proxy"),
+        pytest.param(written(proxy="http://proxy:3128"), "proxy-url: remove it", id="a proxy"),
         pytest.param(
             written(**{"as": "jane", "as-groups": ["a", "b"]}), "several as-groups", id="several groups"
         ),
