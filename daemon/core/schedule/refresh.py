@@ -131,7 +131,10 @@ def _last(resource: ExternalSecret | PushSecret) -> float | None:
 
 
 def _due(resource: ExternalSecret, interval: float, last: float, *, spread: bool) -> float:
-    return slot(last, interval, _slot_name(resource)) if spread else last + interval
+    """When it is due by time. Generated values live for the whole interval: a slot may come at once."""
+    if not spread or needs.generators(resource.spec):
+        return last + interval
+    return slot(last, interval, _slot_name(resource))
 
 
 def _is_allowed(resource: ExternalSecret, now: float) -> bool:

@@ -150,7 +150,10 @@ class KubernetesHome:
         if resource is None:
             return None
         answer = await self._api.read(resource.path_to(ref), doing=f"reading {ref}")
-        return None if answer is None else self._stored(resource, answer.body, whole=True)
+        if answer is None:
+            return None
+        self._note_present(resource, ref)
+        return self._stored(resource, answer.body, whole=True)
 
     async def list(
         self, group_kind: GroupKind, *, namespace: str | None = None, selector: LabelSelector | None = None
@@ -369,14 +372,15 @@ class KubernetesHome:
         key = (resource.group_kind, is_managed)
         if is_older(self._marks.get(key, ""), stored.resource_version):
             self._marks[key] = stored.resource_version
-        if resource.group_kind == SECRET and not self._is_announced(stored.ref):
-            self._present.add(stored.ref)
+        self._note_present(resource, stored.ref)
         if is_older(self._intact.get(stored.ref, ""), stored.resource_version):
             self._intact.pop(stored.ref, None)  # until the watch announces its new data
         return stored
 
-    def _is_announced(self, ref: ObjectRef) -> bool:
-        return bool(self._watches) and not self._watches[-1].lacks_secret(ref)
+    def _note_present(self, resource: Resource, ref: ObjectRef) -> None:
+        """Note a Secret that exists until the watch announces it, which may be cut off or late."""
+        if resource.group_kind == SECRET and (not self._watches or self._watches[-1].is_to_announce(ref)):
+            self._present.add(ref)
 
     @staticmethod
     def _stored(resource: Resource, body: bytes, *, whole: bool = False) -> StoredObject:

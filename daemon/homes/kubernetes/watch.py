@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
 import msgspec
 
@@ -114,10 +114,20 @@ class ClusterWatch(AsyncIterator[WatchEvent]):
 
     def lacks_secret(self, ref: ObjectRef) -> bool:
         """Whether both streams of Secrets are current, and neither has announced this one."""
+        halves = self._halves_of_secrets
+        return bool(halves) and all(each.is_current and ref not in each.known for each in halves)
+
+    def is_to_announce(self, ref: ObjectRef) -> bool:
+        """Whether a Secret that exists has still to be announced by one of the two streams."""
+        halves = self._halves_of_secrets
+        return bool(halves) and all(ref not in each.known for each in halves)
+
+    @property
+    def _halves_of_secrets(self) -> Sequence[Stream]:
+        """None where only chosen objects are followed."""
         if (SECRET, True) not in self._streams:
-            return False
-        halves = (self._secrets.managed.stream, self._secrets.others.stream)
-        return all(each.is_current and ref not in each.known for each in halves)
+            return ()
+        return self._secrets.managed.stream, self._secrets.others.stream
 
     @property
     def streams(self) -> Collection[Stream]:

@@ -173,3 +173,11 @@ def test_what_is_due_at_its_slot_is_due() -> None:
     assert is_due(synced, due, spread=True)
     assert not is_due(synced, due - 1, spread=True)
     assert not is_due(external_secret(last=due), due, spread=True)
+
+
+def test_generated_values_live_for_the_whole_interval() -> None:
+    reference = {"apiVersion": "generators.external-secrets.io/v1alpha1", "kind": "Password", "name": "p"}
+    drawn = external_secret(dataFrom=[{"sourceRef": {"generatorRef": reference}}])
+
+    assert next_due(drawn, NOW, spread=True) == NOW + HOUR
+    assert not is_due(drawn, NOW + HOUR - 1, spread=True)
