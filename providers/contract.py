@@ -49,6 +49,8 @@ __all__ = [
     "no_published_rate",
     "no_receivers",
     "not_by_namespace",
+    "whole_key",
+    "whole_store",
 ]
 
 M = TypeVar("M", bound=Model)
@@ -304,6 +306,16 @@ def not_by_namespace(_spec: object) -> bool:
     return False
 
 
+def whole_key(remote_key: str) -> str:
+    """Each remote key is an entry of its own."""
+    return remote_key
+
+
+def whole_store(_remote_key: str) -> str:
+    """All remote keys are parts of one entry."""
+    return ""
+
+
 def no_published_rate(_spec: object) -> float | None:
     """The default of `published_rate`: the vendor publishes none."""
     return None
@@ -341,6 +353,8 @@ class Provider(Struct, Generic[M], frozen=True):
     spec: SpecType[M]
     open: Callable[[M, OpenContext], AbstractAsyncContextManager[Client]] | None = None
     batch_size: int = 1
+    entry_of: Callable[[str], str] = whole_key
+    """The entry that a push to a remote key changes: those to one entry are made one after another. Pure."""
     by_namespace: Callable[[M], bool] = not_by_namespace
     """Whether requests depend on the namespace they are made for: then each namespace has its own client."""
     receivers: Callable[[M], Iterable[Receiver]] = no_receivers

@@ -192,8 +192,10 @@ def found_elsewhere(target: ObjectRef, namesakes: Sequence[ObjectRef]) -> str:
 
 
 def _is_named(document: Document) -> bool:
-    heads = (document.get("apiVersion"), document.get("kind"), _text(document.get("metadata"), "name"))
-    return all(isinstance(head, str) and head for head in heads)
+    metadata: Json = document.get("metadata")
+    heads = (document.get("apiVersion"), document.get("kind"), _text(metadata, "name"))
+    namespace = metadata.get("namespace") if is_object(metadata) else None
+    return all(isinstance(head, str) and head for head in heads) and isinstance(namespace, str | None)
 
 
 def _at(value: Json, *fields: str) -> Document | None:

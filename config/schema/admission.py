@@ -146,7 +146,8 @@ def _head_problems(document: Document) -> Iterator[Problem]:
     for field in ("apiVersion", "kind"):
         if not _is_text(document.get(field)):
             example = EXTERNAL_SECRET.api_version if field == "apiVersion" else EXTERNAL_SECRET.kind
-            yield Problem(path=field, message="is required", hint=f"write {field}: {example}, for example")
+            message = "must be a string" if document.get(field) else "is required"
+            yield Problem(path=field, message=message, hint=f"write {field}: {example}, for example")
 
 
 def _wrong_version(kind: Kind, version: str) -> Problem:

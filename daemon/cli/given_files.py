@@ -55,9 +55,10 @@ def read_value(file: str) -> Json:
 
 def values_of_manifest(file: str, value: Json) -> dict[str, str] | None:
     """The values of a Secret or ConfigMap; None for any other document. Raises ConfigError."""
-    if is_object(value) and value.get("apiVersion") == "v1" and value.get("kind") in _FIELDS:
-        return dict(_values(file, value, str(value["kind"])))
-    return None
+    if not is_object(value) or value.get("apiVersion") != "v1":
+        return None
+    kind: Json = value.get("kind")
+    return dict(_values(file, value, kind)) if isinstance(kind, str) and kind in _FIELDS else None
 
 
 def _values(file: str, manifest: Document, kind: str) -> Iterator[tuple[str, str]]:

@@ -80,7 +80,16 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
         self._login = login
         self._beside: dict[str, Json] = {"ignore-cache": "true"} if ignores_cache else {}
 
-    async def _call(self, endpoint: Endpoint, body: Mapping[str, Json], name: str = "") -> Answer | None:
+    async def _call(self, endpoint: Endpoint, body: Mapping[str, Json], name: str = "") -> Answer:
+        """The answer. Raises SyncError, also for a 404: it may be about anything that the call needs."""
+        answer = await self._look_up(endpoint, body, name)
+        if answer is None:
+            doing = endpoint.doing.format(name=name)
+            hint = "check the item, its version and its protection key, and akeylessGWApiURL"
+            raise Malformed(f"{doing}: HTTP 404, Akeyless does not find what this needs", hint=hint)
+        return answer
+
+    async def _look_up(self, endpoint: Endpoint, body: Mapping[str, Json], name: str) -> Answer | None:
         """The answer; None if there is no such item. The token is sent in the body."""
 
         async def send(token: SecretBytes) -> Answer | None:
@@ -127,7 +136,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
             body["version"] = version
         what = f"item {names[0]}" if len(names) == 1 else "items"
         answer = await self._call(STATIC, body, what)
-        values = {} if answer is None else answer.decode(dict[str, Any])
+        values = answer.decode(dict[str, Any])
         return {name: value for name, value in values.items() if isinstance(value, str)}
 
     async def _read(self, key: RemoteKey) -> SecretBytes | None:
@@ -135,7 +144,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
         return None if item is None else SecretBytes(await self._value(item, int(key.version or "0")))
 
     async def _describe(self, name: str) -> _Item | None:
-        answer = await self._call(DESCRIBE, {"name": name}, name)
+        answer = await self._look_up(DESCRIBE, {"name": name}, name)
         return None if answer is None else answer.decode(_Item)
 
     async def _value(self, item: _Item, version: int) -> bytes:
@@ -157,8 +166,6 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
 
     async def _document(self, endpoint: Endpoint, body: Mapping[str, Json], name: str) -> bytes:
         answer = await self._call(endpoint, body, name)
-        if answer is None:
-            raise Malformed(f"item {name} has no value", hint="was it deleted meanwhile?")
         raw = answer.body
 
         def value_of(work: Work) -> bytes:
@@ -186,7 +193,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
             async def page(token: str, tag: str = tag) -> Page[_Item]:
                 body: dict[str, Json] = {"filter": path, "type": list(_KINDS), "tag": tag}
                 answer = await self._call(LIST, {**body, **({"pagination-token": token} if token else {})})
-                listed = _Items() if answer is None else answer.decode(_Items)
+                listed = answer.decode(_Items)
                 return Page(listed.items or (), listed.next_page)
 
             async for item in pages(page, paced, doing="listing items"):
@@ -235,7 +242,7 @@ class AkeylessClient(ComputingClient, TextValues, TextWrites[Held]):
         await self._call(CREATE if entry is None else UPDATE, body, item.remote_key)
 
     async def remove(self, key: str) -> None:
-        await self._call(DELETE, {"name": key}, key)
+        await self._look_up(DELETE, {"name": key}, key)
 
     # -- probe
     async def probe(self) -> Readiness:

@@ -73,7 +73,7 @@ class DvlsClient(Unversioned, ApiClient, FieldValues, SingleReads[Entries]):
 
     # -- read
     async def fetch_one(self, key: RemoteKey) -> Entries | None:
-        entry = await self._entry(key.key)
+        entry = await self._entry(key.key, below=True)
         if entry is None:
             return None
         found = members(entry)
@@ -141,8 +141,8 @@ class DvlsClient(Unversioned, ApiClient, FieldValues, SingleReads[Entries]):
             await self._api.call(UPDATE, body=body, vault=place.vault, id=place.id)
 
     # -- look up
-    async def _entry(self, key: str) -> dict[str, Any] | None:
-        place = await self._place(key)
+    async def _entry(self, key: str, *, below: bool = False) -> dict[str, Any] | None:
+        place = await self._place(key, below=below)
         answer = None if place is None else await self._api.look_up(READ, vault=place.vault, id=place.id)
         if answer is not None:
             return answer.decode(dict[str, Any])
@@ -152,8 +152,11 @@ class DvlsClient(Unversioned, ApiClient, FieldValues, SingleReads[Entries]):
             )
         return None
 
-    async def _place(self, key: str) -> _Place | None:
-        """The place of an entry; None if no entry has the name."""
+    async def _place(self, key: str, *, below: bool = False) -> _Place | None:
+        """The place of an entry; None if no entry has the name.
+
+        `below`: without one in the folder itself, one in a folder below it is taken, as in go-dvls.
+        """
         if not self._vault:
             vault, _, id_ = key.partition("/")
             if not (_is_uuid(vault.strip()) and _is_uuid(id_.strip())):
@@ -166,8 +169,9 @@ class DvlsClient(Unversioned, ApiClient, FieldValues, SingleReads[Entries]):
         params = {"name": name, **({"path": path} if path else {})}
         ask = partial(self._api.call, LIST, vault=vault, name=name)
         # the server also lists paths with the same prefix
-        listed = [each async for each in _pages(ask, params) if _is_below(each.path or "", path)]
-        found = [each.id for each in _credentials(listed)]
+        fits = _is_below if below else _is_in
+        listed = _credentials([each async for each in _pages(ask, params) if fits(each.path or "", path)])
+        found = [each.id for each in listed if _is_in(each.path or "", path)] or [each.id for each in listed]
         if len(found) > 1:
             raise Malformed(
                 f"found {len(found)} entries named {name!r}",
@@ -212,9 +216,14 @@ def _pages(ask: Callable[..., Awaitable[Answer]], params: Mapping[str, str]) -> 
     return pages(page, unpaced, doing="looking for entries")
 
 
+def _is_in(path: str, folder: str) -> bool:
+    """Whether a path is that of the folder, if there is one."""
+    return not folder or path == folder
+
+
 def _is_below(path: str, folder: str) -> bool:
     """Whether a path is that of the folder, or of one in it."""
-    return not folder or path == folder or path.startswith(f"{folder}\\")
+    return _is_in(path, folder) or path.startswith(f"{folder}\\")
 
 
 def _credentials(listed: Sequence[_Named]) -> Sequence[_Named]:

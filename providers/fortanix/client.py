@@ -48,18 +48,23 @@ class FortanixClient(Unversioned, ApiClient, TextValues, SingleReads[SecretBytes
 
     # -- read
     async def fetch_one(self, key: RemoteKey) -> SecretBytes:
-        answer = await self._api.look_up(INFO, body={"name": key.key}, name=key.key)
-        if answer is None:
-            raise Malformed(
-                f"there is no object {key.key}, or the app may not see it",
-                hint="check the key, and the groups of the app",
-            )
-        found = answer.decode(_Object)
-        if found.obj_type == _SECRET:
-            found = (await self._api.call(EXPORT, body={"kid": found.kid}, name=key.key)).decode(_Object)
+        found = await self._read(key.key)
+        if found is None:
+            raise _absent(key.key)
+        return found
+
+    async def _read(self, name: str) -> SecretBytes | None:
+        """The value of an object; None for a 404, which need not mean that it is gone."""
+        answer = await self._api.look_up(INFO, body={"name": name}, name=name)
+        found = None if answer is None else answer.decode(_Object)
+        if found is not None and found.obj_type == _SECRET:
+            answer = await self._api.look_up(EXPORT, body={"kid": found.kid}, name=name)
+            found = None if answer is None else answer.decode(_Object)
+        if found is None:
+            return None
         if found.value is None:
             raise Malformed(
-                f"object {key.key} has no value that could be read",
+                f"object {name} has no value that could be read",
                 hint=f"it is of type {found.obj_type}: store secrets as {_SECRET} or OPAQUE",
             )
         return SecretBytes(found.value)
@@ -70,7 +75,7 @@ class FortanixClient(Unversioned, ApiClient, TextValues, SingleReads[SecretBytes
 
     # -- find
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
-        """Objects that hold secrets, by name and custom metadata."""
+        """Objects that hold secrets, by name and custom metadata; gone is what is not listed any more."""
         if query.path is not None:
             raise Malformed("objects in Fortanix have no path", hint="write find.name.regexp, or tags")
         matches, tags, found = regexp.matcher(query.name or "", work), set(query.tags or ()), Matches()
@@ -78,7 +83,13 @@ class FortanixClient(Unversioned, ApiClient, TextValues, SingleReads[SecretBytes
             held = set((each.custom_metadata or {}).items())
             if each.obj_type in _TYPES and each.name and matches(each.name) and tags <= held:
                 found.add_name(each.name)
-        return await found.read_values(self.read_current, paced, doing="fortanix find")
+        values = await found.read_values(self._read, paced, doing="fortanix find")
+        unread = set(found.names) - values.keys()
+        if unread:
+            async for each in self._list(paced):
+                if each.name in unread:
+                    raise _absent(each.name)
+        return values
 
     def _list(self, paced: Paced) -> AsyncGenerator[_Object, None]:
         async def page(token: str) -> Page[_Object]:
@@ -93,3 +104,10 @@ class FortanixClient(Unversioned, ApiClient, TextValues, SingleReads[SecretBytes
     async def probe(self) -> Readiness:
         await self._api.call(LIST, params={"limit": "1"})
         return "ready"
+
+
+def _absent(name: str) -> Malformed:
+    return Malformed(
+        f"there is no object {name}, or the app may not see it",
+        hint="check the key, and the groups of the app",
+    )

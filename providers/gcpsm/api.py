@@ -21,6 +21,8 @@ from syncret.providers.values import SecretBytes
 
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _PAGE: Final = "1000"
+_VERSIONS: Final = "100"
+"""The most versions on a page; the newest one that is enabled is mostly among the first."""
 
 
 class _Topic(msgspec.Struct):
@@ -82,7 +84,7 @@ class Api:
 
     async def newest_enabled(self, name: str) -> str | None:
         """The number of the newest version that is enabled."""
-        params = {"filter": "state:ENABLED", "pageSize": "1"}
+        params = {"filter": "state:ENABLED", "pageSize": _VERSIONS}
         versions = self._list(f"{self._path(name)}/versions", params, f"listing the versions of {name}")
         async with aclosing(versions):  # Google filters after paging: the first page may be empty
             async for version in versions:

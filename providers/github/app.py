@@ -104,6 +104,8 @@ def throttled(answer: Answer, now: float) -> Throttled | None:
     if after is None and answer.headers.get("x-ratelimit-remaining") == "0":
         reset = answer.headers.get("x-ratelimit-reset", "")
         after = max(0.0, int(reset) - now) if _MOMENT.fullmatch(reset) else _MINUTE
+    if after is None and b"secondary rate" in answer.body.lower():
+        after = _MINUTE
     if after is None:
         return None
     return Throttled(f"{answer.doing}: GitHub allows fewer calls", retry_after=after)

@@ -4,16 +4,18 @@ https://infisical.com/docs/api-reference/endpoints/secrets/list
 """
 
 import posixpath
-from collections.abc import Generator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from typing import Final
 
 import msgspec
 
 from syncret.providers.contract import Compute, Paced, Readiness
-from syncret.providers.errors import Denied, Malformed, SyncError
-from syncret.providers.infisical.places import Listed, Place, Secret, place_of
+from syncret.providers.errors import Denied, Malformed, SyncError, Throttled
+from syncret.providers.infisical.places import Begun, Listed, Place, Secret, place_of
 from syncret.providers.infisical.spec import SecretsScope
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
@@ -60,6 +62,14 @@ class _Project(msgspec.Struct):
     id: str
 
 
+class _Folder(msgspec.Struct):
+    """What a batch knows of a folder."""
+
+    own: Mapping[str, Secret] = {}
+    imports: bool | None = None
+    """Whether it imports others; None: not known yet."""
+
+
 class InfisicalClient(Unversioned, ComputingClient, TextValues, TextWrites[Secret]):
     """Reads, finds, pushes, deletes and probes. As in the operator, versions are passed over."""
 
@@ -68,35 +78,63 @@ class InfisicalClient(Unversioned, ComputingClient, TextValues, TextWrites[Secre
         self._scope = scope
         self._folder = scope.secrets_path or "/"
         self._project = ""
+        self._begun = Begun()
 
     # -- read
     async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, SecretBytes | SyncError]:
-        """Each secret by itself; many of one folder in one call, but for those that it does not show."""
-        folders: dict[str, list[RemoteKey]] = {}
-        for key in keys:
-            folders.setdefault(self._place(key.key).folder, []).append(key)
-        listed = {
-            folder: await self._listed(folder) for folder, some in folders.items() if len(some) >= _MANY
-        }
+        """Each secret by itself; many of one folder in one call, but for those that are not in its list."""
+        counted = Counter(self._place(key.key).folder for key in keys)
+        folders = {name: await self._folder_of(name, asked >= _MANY) for name, asked in counted.items()}
+        single: dict[Place, Secret] = {}
 
         async def read(key: RemoteKey) -> SecretBytes | None:
             place = self._place(key.key)
-            found = listed.get(place.folder, {}).get(place.name) or await self._read(place)
-            return None if found is None else found.value()
+            folder = folders[place.folder]
+            if isinstance(folder, Malformed):
+                raise copy(folder)
+            found = folder.own.get(place.name)
+            if found is None:
+                found = self._begun.take(place) or await self._read(place)
+                if found is None:
+                    await self._check_imports(place, folder)
+                    return None
+                single[place] = found
+            return found.value()
 
-        return await read_each(keys, read)
-
-    async def _listed(self, folder: str) -> Mapping[str, Secret]:
-        """The secrets of a folder by name, without what the identity may not describe.
-
-        Empty if the list is refused, as it is if the value of a single secret may not be read.
-        """
         try:
-            return {each.secret_key: each for each in await self._list(folder, recursive=False)}
+            return await read_each(keys, read)
+        except Throttled:
+            self._begun.keep(single)
+            raise
+
+    async def _folder_of(self, name: str, is_listed: bool) -> "_Folder | Malformed":  # noqa: FBT001  # one caller
+        """The secrets of the folder itself by name, without what the identity may not describe.
+
+        Those of imports are not taken from a list: it does not show that the folder's own one, or another
+        import's, would count. Empty if the list is refused, as it is if one value may not be read.
+        """
+        if not is_listed:
+            return _Folder()
+        try:
+            listed = await self._list(name, recursive=False)
         except Unauthenticated:
             raise
         except Denied:
-            return {}
+            return _Folder()
+        except Malformed as error:  # of this folder alone
+            return error
+        return _Folder({each.secret_key: each for each in listed.secrets}, bool(listed.imports))
+
+    async def _check_imports(self, place: Place, folder: "_Folder") -> None:
+        """Raise Malformed if an imported folder may have the secret: one that may not be seen is left out."""
+        if folder.imports is None:
+            listed = await self._list(place.folder, recursive=False, values=False)
+            folder.imports = bool(listed.imports)
+        if folder.imports:
+            raise Malformed(
+                f"reading secret {place.name}: the folder has none, and what it imports may not be visible",
+                hint="name the folder that has it, as in /shared/NAME: only there a deletion can be seen",
+            )
 
     def _place(self, key: str) -> Place:
         return place_of(key, self._folder)
@@ -109,10 +147,13 @@ class InfisicalClient(Unversioned, ComputingClient, TextValues, TextWrites[Secre
         answer = await self._api.look_up(READ, params={**params, "type": "shared"}, name=place.name)
         return None if answer is None else answer.decode(_Answer).secret
 
-    async def _list(self, folder: str, *, recursive: bool) -> list[Secret]:
+    async def _list(self, folder: str, *, recursive: bool, values: bool = True) -> Listed:
+        """The secrets of a folder and its imports; without `values` those that may only be described, too."""
         params = self._asked(folder)
         params["recursive"] = _word(truth=recursive)
-        return (await self._api.call(LIST, params=params, folder=folder)).decode(Listed).all()
+        if not values:
+            params |= {"viewSecretValue": "false", "expandSecretReferences": "false"}
+        return (await self._api.call(LIST, params=params, folder=folder)).decode(Listed)
 
     def _asked(self, folder: str) -> dict[str, str]:
         return {
@@ -130,15 +171,23 @@ class InfisicalClient(Unversioned, ComputingClient, TextValues, TextWrites[Secre
             raise Malformed(
                 "secrets in Infisical are not found by tags", hint="write find.name.regexp, or find.path"
             )
-        matches = regexp.matcher(query.name or "", work)
-        listed = await paced(partial(self._list, self._folder, recursive=self._scope.recursive))
-        Looked("listing secrets").at(listed)
+        name_matches = regexp.matcher(query.name or "", work)
+
+        def matches(secret: Secret) -> bool:
+            path = posixpath.join(secret.secret_path or self._folder, secret.secret_key)
+            return name_matches(secret.secret_key) and path.startswith(query.path or "")
+
+        search = partial(self._list, self._folder, recursive=self._scope.recursive)
+        listed = await paced(search)
+        secrets = listed.all()
+        Looked("listing secrets").at(secrets)
+        chosen = [each for each in secrets if matches(each)]
+        if listed.imports or self._scope.recursive:
+            described = (await paced(partial(search, values=False))).all()
+            _check_shown(chosen, [each for each in described if matches(each)])
         found = Matches()
-        for secret in listed:
-            name = secret.secret_key
-            path = posixpath.join(secret.secret_path or self._folder, name)
-            if matches(name) and path.startswith(query.path or ""):
-                found.add_value(name, secret.value())
+        for secret in chosen:
+            found.add_value(secret.secret_key, secret.value())
         return found.values
 
     # -- push
@@ -195,6 +244,16 @@ class InfisicalClient(Unversioned, ComputingClient, TextValues, TextWrites[Secre
     async def probe(self) -> Readiness:
         await self._list(self._folder, recursive=False)
         return "ready"
+
+
+def _check_shown(shown: Iterable[Secret], described: Iterable[Secret]) -> None:
+    """Raise Denied for one that may only be described: lists leave it out below the folder and in imports."""
+    for place in (Counter(map(_shown_at, described)) - Counter(map(_shown_at, shown))).elements():
+        raise Denied(f"listing secrets: the identity may not see the value of {place.name}", hint=_READ)
+
+
+def _shown_at(secret: Secret) -> Place:
+    return Place(secret.secret_path, secret.secret_key)
 
 
 def _word(*, truth: bool) -> str:

@@ -24,10 +24,17 @@ _API: Final = ApiNames(
     "KeeperSecurity", read="GetSecrets", find="GetSecrets", push="Save", delete="DeleteSecrets"
 )
 
+
+def title_of(remote_key: str) -> str:
+    """The record that has the field `title/field`."""
+    return remote_key.partition("/")[0]
+
+
 PROVIDER: Final = Provider(
     SpecType("keepersecurity", KeeperSpec, check=check),
     open=OnFirstUse("syncret.providers.keepersecurity.connection"),
     batch_size=BATCH,
+    entry_of=title_of,
     published_rate=lambda _: RATE,
     api_names=lambda _: _API,
 )

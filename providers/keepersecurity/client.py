@@ -11,7 +11,7 @@ import msgspec
 from syncret.providers.contract import Paced, Readiness, Writer
 from syncret.providers.errors import Malformed, SyncError
 from syncret.providers.keepersecurity.records import Record, files_for, value_of, values_of, whole
-from syncret.providers.keepersecurity.vault import Damaged, Vault
+from syncret.providers.keepersecurity.vault import Damaged, Vault, check_titles
 from syncret.providers.kit.batching import read_each
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Looked, Matches
@@ -41,11 +41,14 @@ class KeeperClient(DelegatedWrites):
         """All in one request; with titles among the keys, one more for all records."""
         uids = sorted({key.key for key in keys if _UID.fullmatch(key.key)})
         held: Mapping[str, Record | Damaged] = await self._vault.records(uids) if uids else {}
-        titled: Mapping[str, Sequence[Record]] = {}
+        every: Mapping[str, Record | Damaged] = {}
         if self._by_title and any(key.key not in held for key in keys):
-            titled = _by_title(await self._vault.records())
+            every = await self._vault.records()
+        titled = _by_title(every)
 
         async def read(key: RemoteKey) -> Record:
+            if key.key not in held and key.key not in titled:
+                check_titles(every.values())
             named = [held[key.key]] if key.key in held else titled.get(key.key, ())
             return await self._with_files(_only(key.key, named, by_title=self._by_title), key.property)
 
@@ -79,6 +82,7 @@ class KeeperClient(DelegatedWrites):
         matches, looked, found = regexp.matcher(query.name or "", work), Looked("listing records"), Matches()
         listed = list((await paced(self._vault.records)).values())
         looked.at(listed)
+        check_titles(listed)
         for record in (each for each in listed if isinstance(each, Record) and matches(each.title)):
             if record.title in found.values:
                 raise _ambiguous(record.title)

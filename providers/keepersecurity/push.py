@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from syncret.config.meta import Document
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.keepersecurity.records import OURS, Record
-from syncret.providers.keepersecurity.vault import Vault
+from syncret.providers.keepersecurity.vault import Vault, check_titles
 from syncret.providers.kit.references import as_text
 from syncret.providers.pushes import PushItem, RemoteTarget
 
@@ -71,7 +71,10 @@ class Pusher:
         return any(place.is_in(raw) for raw in _fields(record.raw, place.section))
 
     async def _find(self, title: str, *, creates: bool = False) -> Record | None:
-        """The record of our type with a title. Raises Malformed if there are several."""
+        """The record of our type with a title. Raises Malformed if there are several.
+
+        It also raises if there is none, but a record that cannot be decrypted: it may be that one.
+        """
         listed = (await self._vault.records()).values()
         same = [each for each in listed if isinstance(each, Record) and each.title == title]
         ours = [each for each in same if each.is_ours]
@@ -84,6 +87,8 @@ class Pusher:
                 f"record {title} is of the type {same[0].data.type}, and not made by a push",
                 hint=f"push to another title; records of the type {OURS} alone are changed",
             )
+        if not ours:
+            check_titles(listed)
         return ours[0] if ours else None
 
     async def _create(self, data: Mapping[str, Any]) -> None:

@@ -46,6 +46,7 @@ class File(msgspec.Struct, frozen=True):
     title: str
     url: str
     key: bytes
+    """Empty if neither the file nor its title can be decrypted."""
 
     def __repr__(self) -> str:
         return f"<File {self.title}>"
@@ -80,10 +81,16 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def files_for(record: Record, name: str) -> Sequence[File]:
-    """The files that must be read for a property; for the whole record all of them."""
+    """The files that must be read for a property; for the whole record all of them.
+
+    If neither a field nor a file is called so, it may be one whose title cannot be decrypted.
+    """
     if not name:
         return record.files
-    return [] if _fields_named(record, name) else [file for file in record.files if file.title == name]
+    if _fields_named(record, name):
+        return []
+    named = [file for file in record.files if file.title == name]
+    return named or [file for file in record.files if not file.key]
 
 
 def value_of(record: Record, name: str, work: Work) -> SecretBytes:

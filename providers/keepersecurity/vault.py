@@ -81,9 +81,16 @@ class Damaged(NamedTuple):
     def error(self) -> Malformed:
         """The error for the reader of the record."""
         return Malformed(
-            f"record {self.uid} cannot be decrypted",
-            hint="share it with the application anew: its key is another",
+            f"record {self.uid} cannot be decrypted, not even its title",
+            hint="share it, or its shared folder, with the application anew; or stop sharing it",
         )
+
+
+def check_titles(records: Iterable[Record | Damaged]) -> None:
+    """Raise Malformed if a record cannot be decrypted: it might have any title."""
+    for each in records:
+        if isinstance(each, Damaged):
+            raise each.error()
 
 
 class Place(NamedTuple):
@@ -114,6 +121,11 @@ class Vault:
 
     async def content(self, file: File, uid: str) -> bytes:
         """The content of a file. Raises SyncError."""
+        if not file.key:
+            raise Malformed(
+                f"a file of record {uid} cannot be decrypted, not even its title",
+                hint="delete it from the record, and upload it anew",
+            )
         doing = f"reading file {file.title} of record {uid}"
         content = cipher.opened(await self._calls.download(file.url, doing=doing), file.key)
         if content is None:
@@ -216,17 +228,18 @@ def _record(given: _Record, key: bytes, work: Work) -> Record | Damaged:
         raw=document,
         revision=given.revision,
         is_editable=given.is_editable,
-        files=tuple(_files(given.files or (), own, work)),
+        files=tuple(_file(file, own, work) for file in given.files or ()),
     )
 
 
-def _files(given: Iterable[_File], key: bytes, work: Work) -> Iterator[File]:
-    for file in given:
-        own = _opened(file.file_key, key, work)
-        about = None if own is None else _opened(file.data, own, work)
-        if own is None or about is None:
-            continue  # its name cannot be read, so no key can name it
-        yield File(msgspec.json.decode(about, type=_FileData).title, file.url, own)
+def _file(given: _File, key: bytes, work: Work) -> File:
+    """A file of a record that has this key; without title and key if they cannot be decrypted."""
+    own = _opened(given.file_key, key, work) or b""
+    about = _opened(given.data, own, work) or b""
+    try:
+        return File(msgspec.json.decode(about, type=_FileData).title, given.url, own)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return File("", given.url, b"")
 
 
 def _opened(text: str, key: bytes, work: Work) -> bytes | None:

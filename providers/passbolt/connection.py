@@ -49,7 +49,7 @@ async def open_store(spec: PassboltSpec, context: OpenContext) -> AsyncGenerator
     if key is None:
         raise Malformed(
             "the private key cannot be unlocked",
-            hint="check both Secrets: an armored private key, and its passphrase without a line break",
+            hint="check both Secrets: an armored key, not expired, and its passphrase without a line break",
         )
 
     async def identify(http: Http) -> Identity:

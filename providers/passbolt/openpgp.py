@@ -3,6 +3,7 @@
 The library, pysequoia, is an extra of the wheel.
 """
 
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +11,7 @@ from syncret.providers.errors import Malformed
 from syncret.providers.work import Work
 
 if TYPE_CHECKING:  # an extra
-    from pysequoia import PyDecryptor
+    from pysequoia import PyDecryptor, Tsk
 
 _UNLOCKING: Final = 350_000
 """Steps that stand for the tenth of a second which deriving a key from a passphrase takes."""
@@ -56,7 +57,7 @@ def require_library() -> None:
 
 
 def unlocked(armored: bytes, passphrase: str, work: Work) -> Key | None:
-    """The key; None if it cannot be read, or the passphrase is not its. It may have none."""
+    """The key; None if it cannot be read or has expired, or the passphrase is not its. It may have none."""
     from pysequoia import Tsk, packet  # pyright: ignore[reportMissingModuleSource]  # it is in the binary
 
     work.step(_UNLOCKING if passphrase else _LOADING)
@@ -66,6 +67,14 @@ def unlocked(armored: bytes, passphrase: str, work: Work) -> Key | None:
         algorithms = [each.key_algorithm for each in packet.PacketPile.from_bytes(bytes(public))]
         by_curve = packet.PublicKeyAlgorithm.ECDH in algorithms
         steps = _DECRYPTING_BY_CURVE if by_curve else _DECRYPTING
-        return Key(public.fingerprint, key.decryptor(passphrase or None), steps)
+        return Key(public.fingerprint, _decryptor(key, passphrase), steps)
     except RuntimeError:  # of whatever is wrong
         return None
+
+
+def _decryptor(key: "Tsk", passphrase: str) -> "PyDecryptor":
+    """What decrypts with a key; the library refuses a passphrase for a key that has none."""
+    if passphrase:
+        with suppress(RuntimeError):
+            return key.decryptor(passphrase)
+    return key.decryptor(None)

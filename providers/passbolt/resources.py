@@ -16,13 +16,12 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 _TEXTS: Final = {"password-string", "v5-password-string"}
 """Kinds whose secret is the password itself; that of the others is a JSON object."""
-_WITH_PASSWORD: Final = {
-    "password-and-description",
-    "password-description-totp",
-    "v5-default",
-    "v5-default-with-totp",
+_WITH_PASSWORD: Final = {"password-and-description", "password-description-totp"}
+"""Kinds that always have a password; those of version 5 may have none."""
+_OTHERS: Final = {
+    *("totp", "v5-default", "v5-default-with-totp", "v5-totp-standalone"),
+    *("v5-custom-fields", "v5-note", "v5-pin-code"),
 }
-_WITHOUT_PASSWORD: Final = {"totp", "v5-totp-standalone", "v5-custom-fields", "v5-note", "v5-pin-code"}
 
 
 class _Kind(msgspec.Struct):
@@ -122,7 +121,7 @@ def fields_of(resource: Resource, metadata: Metadata, text: bytes) -> Fields | M
     kind = resource.resource_type.slug
     if kind in _TEXTS:
         secret = _Secret(text.decode("utf-8", "replace"))
-    elif kind in _WITH_PASSWORD | _WITHOUT_PASSWORD:
+    elif kind in _WITH_PASSWORD | _OTHERS:
         found = decoded(text, _Secret)
         if found is None:
             return damaged(resource.id, "its secret is no JSON")

@@ -41,13 +41,15 @@ class PreviderClient(Unversioned, ApiClient, SingleReads[SecretBytes]):
 
     # -- read
     async def fetch_one(self, key: RemoteKey) -> SecretBytes:
-        answer = await self._api.look_up(READ, id=key.key)
-        if answer is None:
-            raise Malformed(
-                f"there is no secret {key.key}, or the token may not see it",
-                hint="check the key, and whether the token is one of this environment",
-            )
-        return SecretBytes(answer.decode(_Decrypted).secret.encode())
+        found = await self._read(key.key)
+        if found is None:
+            raise _absent(key.key)
+        return found
+
+    async def _read(self, id_: str) -> SecretBytes | None:
+        """The value of a secret; None for a 404, which need not mean that it is gone."""
+        answer = await self._api.look_up(READ, id=id_)
+        return None if answer is None else SecretBytes(answer.decode(_Decrypted).secret.encode())
 
     def value(self, payload: SecretBytes, ref: RemoteRef, work: Work) -> SecretBytes | None:
         del ref, work
@@ -59,23 +61,39 @@ class PreviderClient(Unversioned, ApiClient, SingleReads[SecretBytes]):
 
     # -- find
     async def find(self, query: FindQuery, paced: Paced, work: Work) -> SecretMap:
-        """Secrets whose description matches, by their descriptions."""
+        """Secrets whose description matches, by it; gone is what is not listed any more."""
         if query.path is not None or query.tags:
             raise Malformed("secrets in Previder Vault have no path or tags", hint="write find.name.regexp")
-        matches, looked, found = regexp.matcher(query.name or "", work), Looked("listing secrets"), Matches()
-        listed = (await paced(partial(self._api.call, LIST))).decode(list[_Secret])
-        looked.at(listed)
-        ids = {each.description or each.id: each.id for each in listed}
+        matches, found = regexp.matcher(query.name or "", work), Matches()
+        ids = {each.description or each.id: each.id for each in await self._list(paced)}
         for name in ids:
             if matches(name):
                 found.add_name(name)
 
-        async def read(name: str) -> SecretBytes:
-            return await self.fetch_one(RemoteKey(ids[name]))
+        async def read(name: str) -> SecretBytes | None:
+            return await self._read(ids[name])
 
-        return await found.read_values(read, paced, doing="previder find")
+        values = await found.read_values(read, paced, doing="previder find")
+        unread = {ids[name] for name in found.names if name not in values}
+        if unread:
+            for each in await self._list(paced):
+                if each.id in unread:
+                    raise _absent(each.id)
+        return values
+
+    async def _list(self, paced: Paced) -> list[_Secret]:
+        listed = (await paced(partial(self._api.call, LIST))).decode(list[_Secret])
+        Looked("listing secrets").at(listed)
+        return listed
 
     # -- probe
     async def probe(self) -> Readiness:
         await self._api.call(TOKEN)
         return "ready"
+
+
+def _absent(key: str) -> Malformed:
+    return Malformed(
+        f"there is no secret {key}, or the token may not see it",
+        hint="check the key, and whether the token is one of this environment",
+    )

@@ -65,6 +65,11 @@ class _Entry(NamedTuple):
     value: Json
     text: bytes
 
+    def inner(self, name: str) -> Path:
+        """The path of a property in an object or a list; empty for a text, whose JSON has it."""
+        has_members = is_object(self.value) or is_list(self.value)
+        return paths.within(self.value, name) if name and has_members else ()
+
 
 class PulumiClient(Unversioned, ComputingClient, TextValues, TextWrites[_Entry]):
     """Reads, finds, pushes, deletes and probes. One answer has the whole environment, as it is now."""
@@ -142,27 +147,34 @@ class PulumiClient(Unversioned, ComputingClient, TextValues, TextWrites[_Entry])
         return entry.text
 
     async def store(self, item: PushItem, text: bytes, entry: _Entry | None) -> None:
-        """Write a secret text. A member of an object that is there is set in the object."""
+        """Write a secret text. A property of an object or a list that is there is set in the definition."""
         from syncret.providers.pulumi import definition  # slow to import
 
-        path = paths.parsed(item.remote_key)
-        if item.property and entry is not None and is_object(entry.value):
-            path, text = (*path, item.property), item.value.raw
-        value = as_text(text, "push it in base64")
+        inner = () if entry is None else entry.inner(item.property)
+        value = as_text(item.value.raw if inner else text, "push it in base64")
+        if entry is not None and paths.at(entry.value, inner) == value:
+            return
+        path = (*paths.parsed(item.remote_key), *inner)
         await self._change(lambda text, work: definition.with_secret(text, path, value, work))
 
     async def delete(self, target: RemoteTarget) -> None:
-        """Remove the value from the definition; with a property only that member."""
+        """Remove the value from the definition; with a property only what it leads to."""
         from syncret.providers.pulumi import definition  # slow to import
 
-        path: Path = paths.parsed(target.remote_key)
         held = await self.entry(target.remote_key) if target.property else None
-        if target.property and (held is None or not is_object(held.value)):
+        inner = () if held is None else held.inner(target.property)
+        if target.property and not inner:
             await super().delete(target)
             return
-        if target.property:
-            path = (*path, target.property)
+        path = (*paths.parsed(target.remote_key), *inner)
         await self._change(lambda text, work: definition.without(text, path, work))
+
+    async def exists(self, target: RemoteTarget) -> bool:
+        held = await self.entry(target.remote_key) if target.property else None
+        inner = () if held is None else held.inner(target.property)
+        if held is None or not inner:
+            return await super().exists(target)
+        return not isinstance(paths.at(held.value, inner), Absent)
 
     async def remove(self, key: str) -> None:
         await self.delete(RemoteTarget(key))

@@ -7,10 +7,11 @@ from typing import Final
 import msgspec
 
 from syncret.providers.contract import OpenContext
+from syncret.providers.errors import Unavailable
 from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.http import Http, form_body, segments
 from syncret.providers.kit.references import read_text
-from syncret.providers.kit.rest.api import Refusals, says
+from syncret.providers.kit.rest.api import Refusals, means, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.identities import FixedHeaders, Headers, Identity, LoggedIn
 from syncret.providers.kit.rest.logins import account_jwt, log_in_with, oauth_token
@@ -28,7 +29,10 @@ class _Failure(msgspec.Struct):
 
 
 _REFUSALS: Final = Refusals(
-    vendor="Pulumi", check="check apiUrl: it ends with /api/esc", is_absent=says(_Failure)
+    vendor="Pulumi",
+    check="check apiUrl: it ends with /api/esc",
+    is_absent=says(_Failure),
+    errors={409: means(Unavailable, "another program changed the environment meanwhile")},
 )
 
 

@@ -63,25 +63,34 @@ def with_secret(definition: bytes, path: Path, text: str, work: Work) -> bytes:
     secret = _object((_text(_SECRET), _text(text, quoted=True)))
     if _is_plain(inner) and isinstance(last, str):
         _set(inner, last, secret)
-    elif isinstance(inner, SequenceNode) and isinstance(last, int) and last < len(inner.value):
+    elif isinstance(inner, SequenceNode) and isinstance(last, int) and _member(inner, last):
         inner.value[last] = secret
     else:
-        raise Malformed("the path leads through a value that is no object", hint="choose another remoteKey")
+        raise Malformed(
+            "the path leads through a value that is no object", hint="choose another remoteKey or property"
+        )
     return _written(root)
 
 
 def without(definition: bytes, path: Path, work: Work) -> bytes | None:
-    """The definition without what is at a path, and the objects that are empty then; None if nothing is."""
+    """The definition without what is at a path, and what is empty then; None if nothing is there."""
     root = _read(definition, work)
-    way: list[Node | None] = [_member(root, "values")]
-    for part in path[:-1]:
-        way.append(_member(way[-1], part))
-    if not isinstance(way[-1], MappingNode) or _member(way[-1], path[-1]) is None:
+    way: list[Node] = []
+    inner = _member(root, "values")
+    for part in path:
+        if inner is None:
+            return None
+        way.append(inner)
+        inner = _member(inner, part)
+    if inner is None:
         return None
     for outer, part in zip(reversed(way), reversed(path), strict=True):
-        members: _Members = outer.value if isinstance(outer, MappingNode) else []
-        members[:] = [each for each in members if each[0].value != part]
-        if members or not isinstance(outer, MappingNode):
+        if isinstance(outer, MappingNode):
+            members: _Members = outer.value
+            outer.value = [each for each in members if each[0].value != part]
+        elif outer is way[-1]:
+            del outer.value[part]
+        if outer.value:
             break
     return _written(root)
 
@@ -135,7 +144,7 @@ def _member(node: Node | None, part: str | int) -> Node | None:
         return next((value for key, value in members if key.value == part), None)
     if isinstance(node, SequenceNode) and isinstance(part, int):
         items: Sequence[Node] = node.value
-        return items[part] if part < len(items) else None
+        return items[part] if 0 <= part < len(items) else None
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from syncret.config.fields import Json
 from syncret.config.meta import is_list, is_object
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.golang import sjson
 
 Path: TypeAlias = Sequence[str | int]
 
@@ -55,7 +56,7 @@ class Absent:
 ABSENT: Final = Absent()
 
 
-def at(value: Json, path: Path) -> Json | Absent:
+def at(value: Json | Absent, path: Path) -> Json | Absent:
     """The value at a path."""
     for part in path:
         inner = _inner(value, part)
@@ -65,9 +66,24 @@ def at(value: Json, path: Path) -> Json | Absent:
     return value
 
 
-def _inner(value: Json, part: str | int) -> Json | Absent:
+def within(value: Json, name: str) -> Path:
+    """The path of a property within an object or a list, as a push into JSON text has it.
+
+    If it leads nowhere, a member with exactly this name is meant, as in reads. Raises Malformed.
+    """
+    parts: list[str | int] = []
+    found: Json | Absent = value
+    for part in sjson.split(name):
+        place = None if is_object(found) else part.place
+        parts.append(part.name if place is None else place)
+        found = at(found, parts[-1:])
+    is_one_name = isinstance(found, Absent) and is_object(value) and name in value
+    return [name] if is_one_name else parts
+
+
+def _inner(value: Json | Absent, part: str | int) -> Json | Absent:
     if is_object(value) and isinstance(part, str):
         return value.get(part, ABSENT)
     if is_list(value) and isinstance(part, int):
-        return value[part] if part < len(value) else ABSENT
+        return value[part] if 0 <= part < len(value) else ABSENT
     return ABSENT

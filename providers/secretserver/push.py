@@ -57,7 +57,7 @@ class Pusher:
             return
         if target.property:
             place = _place(found, target.property)
-            if any(each.item_value for number, each in enumerate(found.items) if number != place):
+            if any(found.value(each) for number, each in enumerate(found.items) if number != place):
                 if found.items[place].item_value:
                     await self._update(found, place, "")
                 return
@@ -68,7 +68,7 @@ class Pusher:
         found = await self._secrets.find(target.remote_key, strictly=True)
         if found is None or not target.property:
             return found is not None
-        return any(each.has(target.property) and each.item_value for each in found.items)
+        return any(each.has(target.property) and found.value(each) for each in found.items)
 
     async def _update(self, found: Secret, place: int, text: str) -> None:
         """Files are left as they are: they are written elsewhere."""

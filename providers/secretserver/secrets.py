@@ -64,9 +64,8 @@ class Secret(NamedTuple):
         return str(self.raw["id"])
 
     def value(self, item: Item) -> bytes:
-        """The value of a field: the content of its file, or its text."""
-        content = self.files.get(item.slug or "") if item.is_file else None
-        return (item.item_value or "").encode() if content is None else content
+        """The value of a field: its text, or the content of its file, whose text is a placeholder."""
+        return self.files.get(item.slug or "", b"") if item.is_file else (item.item_value or "").encode()
 
     def __repr__(self) -> str:
         return f"<Secret {self.id}>"

@@ -11,7 +11,7 @@ import msgspec
 
 from syncret.config.fields import Json
 from syncret.providers.contract import Readiness
-from syncret.providers.errors import Denied
+from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.remote_keys import Unversioned
 from syncret.providers.kit.rest.clients import ApiClient
@@ -50,11 +50,15 @@ class Entries:
 
 
 class SenhaseguraClient(Unversioned, ApiClient):
-    """Reads and probes. One answer has all that the application may read."""
+    """Reads and probes.
 
-    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Entries]:
-        by_identity = {secret.identity: secret for secret in reversed(await self._secrets())}
-        return {key: Entries(by_identity[key.key].data) for key in keys if key.key in by_identity}
+    One answer has all that the authorization may read, and nothing else. So reading a secret that is not in
+    it is an error, and no `deletionPolicy` applies.
+    """
+
+    async def fetch(self, keys: Sequence[RemoteKey]) -> Mapping[RemoteKey, Entries | SyncError]:
+        held = {secret.identity: Entries(secret.data) for secret in reversed(await self._secrets())}
+        return {key: held.get(key.key) or _missing(key.key) for key in keys}
 
     def value(self, payload: Entries, ref: RemoteRef, work: Work) -> SecretBytes | None:
         """All entries as JSON, or the first value that has the property as its key; None if none has."""
@@ -83,3 +87,10 @@ class SenhaseguraClient(Unversioned, ApiClient):
                 hint="is the application active, and is the authorization one of DSM?",
             )
         return found.application.secrets
+
+
+def _missing(key: str) -> Malformed:
+    return Malformed(
+        f"there is no secret {key}, or the authorization may not read it",
+        hint="check the key, and that the authorization has the secret",
+    )

@@ -8,16 +8,16 @@ repeated on the new value.
 
 from typing import Final
 
-from syncret.config.meta import Document, is_object
+from syncret.config.meta import Document, is_object, member
 from syncret.providers.contract import Compute
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import references
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.push_options import MARK, is_ours, not_ours
 from syncret.providers.kit.vault import entries
 from syncret.providers.kit.vault.entries import Payload
 from syncret.providers.kit.vault.key_values import Entry, KeyValues
-from syncret.providers.kit.vault.replies import Absent
+from syncret.providers.kit.vault.replies import Absent, number
 from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.work import Work
 
@@ -38,7 +38,7 @@ class VaultPusher:
         key = item.remote_key
         entry = await self._entries.read(key)
         if entry.data is not None and not is_ours(await self._entries.metadata(key)):
-            raise not_ours("secret not managed by external-secrets", key, "custom metadata")
+            raise _not_ours(key)
         old = self._without_mark(entry)
         new = (
             {**old, item.property: references.as_text(item.value.raw, _BASE64)}
@@ -95,12 +95,17 @@ class VaultPusher:
         return data
 
     async def _mark(self, key: str) -> None:
-        """Write the mark before the value, so that a crash leaves no value without a mark."""
+        """Write the mark before the value, so that a crash leaves no value without a mark.
+
+        An entry whose newest version is deleted has earlier ones, and may be of others.
+        """
         path = self._engine.metadata_path(key)
         doing = f"writing metadata of {key}"
         found = await self._entries.vault.call("GET", path, doing=doing)
         metadata = {} if isinstance(found, Absent) else found.data or {}
-        custom: Document = metadata.get(_METADATA) or {}
+        custom = member(metadata, _METADATA)
+        if number(metadata.get("current_version")) and not is_ours(custom):
+            raise _not_ours(key)
         await self._entries.vault.write(path, {_METADATA: {**custom, **MARK}}, doing=doing)
 
     async def _write(self, key: str, data: Document, entry: Entry) -> None:
@@ -108,6 +113,10 @@ class VaultPusher:
         if not self._engine.versioned:
             body = {**data, _METADATA: dict(MARK)}
         await self._entries.vault.write(self._engine.value_path(key), body, doing=f"writing {key}")
+
+
+def _not_ours(key: str) -> Denied:
+    return not_ours("secret not managed by external-secrets", key, "custom metadata")
 
 
 def _same(one: Document, other: Document, work: Work) -> bool:

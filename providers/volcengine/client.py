@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from syncret.providers.contract import Paced
-from syncret.providers.errors import Malformed
+from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.kit.golang import regexp
 from syncret.providers.kit.paging import Matches, Page, pages
@@ -39,8 +39,8 @@ _WINDOW: Final = 7
 """Days in which a deletion can be cancelled: the fewest, if a secret is not to be deleted at once."""
 
 
-class Absent(Malformed):
-    """There is no such secret, or no such version of it."""
+class NotFound(Malformed):
+    """Something is not there: the secret, the version, or the key that the secret is encrypted with."""
 
 
 class WrongState(Malformed):
@@ -90,7 +90,13 @@ class VolcengineClient(ComputingClient, VersionedTexts):
         body = {"SecretName": key.key, **({"VersionID": key.version} if key.version else {})}
         try:
             answer = await self._api.call(READ, body=body, name=key.key)
-        except Absent:
+        except NotFound:
+            if key.version:
+                await self.read_current(key.key)  # fails unless only the version is missing
+                return None
+            secret = await self._described(key.key)
+            if secret is not None and secret.is_there:
+                raise
             return None
         except WrongState:
             if await self._is_leaving(key.key):
@@ -109,13 +115,18 @@ class VolcengineClient(ComputingClient, VersionedTexts):
         raw = gojson.raw_fields(found.raw, work)
         return {name: SecretBytes(text.encode("utf-8", "surrogateescape")) for name, text in raw.items()}
 
-    async def _is_leaving(self, name: str) -> bool:
-        """Whether a secret waits for its deletion."""
+    async def _described(self, name: str) -> _Listed | None:
+        """The secret without its value; None if there is none. Raises SyncError."""
         try:
             answer = await self._api.call(DESCRIBE, body={"SecretName": name}, name=name)
-        except Absent:
-            return False
-        return not answer.decode(_DescribedAnswer).Result.Secret.is_there
+        except NotFound:
+            return None
+        return answer.decode(_DescribedAnswer).Result.Secret
+
+    async def _is_leaving(self, name: str) -> bool:
+        """Whether a secret waits for its deletion."""
+        secret = await self._described(name)
+        return secret is not None and not secret.is_there
 
     async def _page(self, token: str) -> Page[_Listed]:
         number = int(token or "1")
@@ -148,7 +159,11 @@ class VolcengineClient(ComputingClient, VersionedTexts):
         try:
             await self._api.call(CREATE, body=body, name=name)
         except Malformed as error:  # the code for a name in use is not published
-            if not await self._is_leaving(name):
+            try:
+                leaving = await self._is_leaving(name)
+            except (Denied, Malformed):  # which say nothing of the creation
+                leaving = False
+            if not leaving:
                 raise
             raise Malformed(
                 f"creating secret {name}: one of this name waits for its deletion",

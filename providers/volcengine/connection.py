@@ -17,7 +17,7 @@ from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import Identity
 from syncret.providers.kit.rest.logins import log_in_with, moment
 from syncret.providers.kit.rest.signed import AccessKey, SignedRequests
-from syncret.providers.volcengine.client import Absent, VolcengineClient, WrongState
+from syncret.providers.volcengine.client import NotFound, VolcengineClient, WrongState
 from syncret.providers.volcengine.receivers import address, receivers, sts
 from syncret.providers.volcengine.signing import signer
 from syncret.providers.volcengine.spec import VolcengineSecretRef, VolcengineSpec
@@ -66,7 +66,8 @@ def _refused(answer: Answer, endpoint: Endpoint) -> SyncError | None:
     if code == "AccessDenied" or answer.status == 403:  # noqa: PLR2004  # HTTP
         return denied(answer, endpoint)
     if answer.status == 404 and code.replace(" ", "").startswith("NotFound"):  # noqa: PLR2004  # HTTP
-        return Absent(f"{answer.doing}: there is no such secret or version", hint="check remoteRef")
+        hint = "check remoteRef, and whether the key that the secret is encrypted with is there"
+        return NotFound(f"{answer.doing}: Volcengine finds no such secret, version or key", hint=hint)
     if code == "InvalidSecretStatus":
         hint = "enable the secret, or cancel its deletion (CancelSecretDeletion)"
         return WrongState(f"{answer.doing}: the secret is disabled, or waits for its deletion", hint=hint)

@@ -206,7 +206,7 @@ class StoreClient:
 
     def write_lock(self, remote_key: str) -> AbstractAsyncContextManager[None]:
         """One writer at a time for each entry: two that set properties of one must not undo each other's."""
-        return self._memory.turns.hold(remote_key)
+        return self._memory.turns.hold(self.plan.provider.entry_of(remote_key))
 
     def on_credential_change(self, event: WatchEvent) -> None:
         """Close the client if it was opened with an older version of an object than there is now."""

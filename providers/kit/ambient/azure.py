@@ -25,6 +25,8 @@ class _Endpoint:
     version: str
     by_resource: str
     """The parameter for an identity's resource ID, which differs between services."""
+    of_machine: bool = False
+    """Whether it is the machine's metadata server, which answers 404 also while it is being updated."""
 
 
 async def log_in_with_managed_identity(
@@ -51,8 +53,11 @@ async def log_in_with_managed_identity(
     )
     if answer.status == HTTPStatus.GONE:
         raise Unavailable(f"{doing}: the metadata server is being updated")
+    hint = f"is identityId {identity} assigned to the machine?" if identity else _HINT
+    if answer.status == HTTPStatus.NOT_FOUND and endpoint.of_machine:
+        problem = "the metadata server is being updated, or has no such identity (HTTP 404)"
+        raise Unavailable(f"{doing}: {problem}", hint=hint)
     if answer.status != HTTPStatus.OK:
-        hint = f"is identityId {identity} assigned to the machine?" if identity else _HINT
         raise Malformed(f"{doing}: there is no such identity here (HTTP {answer.status})", hint=hint)
     return token_of(answer, now())
 
@@ -88,5 +93,9 @@ def _endpoint(environment: Mapping[str, str]) -> _Endpoint:
         return _Endpoint(url, {"X-IDENTITY-HEADER": secret}, "2019-08-01", "mi_res_id")
     host = environment.get("AZURE_POD_IDENTITY_AUTHORITY_HOST", _IMDS).rstrip("/")
     return _Endpoint(
-        f"{host}/metadata/identity/oauth2/token", {"Metadata": "true"}, "2018-02-01", "msi_res_id"
+        f"{host}/metadata/identity/oauth2/token",
+        {"Metadata": "true"},
+        "2018-02-01",
+        "msi_res_id",
+        of_machine=True,
     )

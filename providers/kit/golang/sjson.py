@@ -16,18 +16,21 @@ _PART: Final = re.compile(r"((?:\\.|[^.\\])*)(?:\.|\\?\Z)", re.DOTALL)
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _SEARCHES: Final = re.compile(r"(?<!\\)[|#@*?]")
 _APPEND: Final = "-1"
+_PLACE: Final = re.compile(r"[0-9]{1,18}")
 _LONGEST: Final = 10_000
 """The longest list that one path may create; a greater index is a typo."""
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
+    """One part of a path: the name of a member, or a place in a list."""
+
     name: str
     forced: bool
 
     @property
     def place(self) -> int | None:
         """The index in a list; -1 for a new item at the end."""
-        if self.forced or not (self.name == _APPEND or (self.name.isascii() and self.name.isdigit())):
+        if self.forced or not (self.name == _APPEND or _PLACE.fullmatch(self.name)):
             return None
         return int(self.name)
 
@@ -39,7 +42,7 @@ def put(document: bytes, path: str, value: bytes, work: Work) -> bytes:
     """
     source = gojson.text(document)
     new = gojson.quote(gojson.text(value), work)
-    parts = _parts(path)
+    parts = split(path)
     old = _get(source, parts, work)
     if old is not None and old.startswith('"') and gojson.unmarshal(old, work) == gojson.unmarshal(new, work):
         return document  # byte for byte, so that no write is needed
@@ -49,7 +52,7 @@ def put(document: bytes, path: str, value: bytes, work: Work) -> bytes:
 def remove(document: bytes, path: str, work: Work) -> bytes | None:
     """The document without this property; None if nothing is left. Raises Malformed."""
     source = gojson.text(document)
-    parts = _parts(path)
+    parts = split(path)
     if _get(source, parts, work) is None:
         return document
     remaining = _remove(source, parts, work)
@@ -63,18 +66,19 @@ def remove(document: bytes, path: str, work: Work) -> bytes | None:
 def has(document: bytes, path: str, work: Work) -> bool:
     """Whether the document is JSON that has this property."""
     try:
-        return _get(gojson.text(document), _parts(path), work) is not None
+        return _get(gojson.text(document), split(path), work) is not None
     except Malformed:
         return False
 
 
-def _parts(path: str) -> list[_Part]:
+def split(path: str) -> list[Part]:
+    """The parts of a path. Raises Malformed for one that is a query, or too deep."""
     if _SEARCHES.search(path):
         raise Malformed(
             "the property is a query, and not the path of one member",
             hint="in a property that is pushed, write a backslash before each of | # @ * ?",
         )
-    parts: list[_Part] = []
+    parts: list[Part] = []
     position = 0
     while position < len(path):
         found = _PART.match(path, position)
@@ -83,12 +87,12 @@ def _parts(path: str) -> list[_Part]:
         text = found[1]
         if len(parts) == gojson.DEEPEST:
             raise Malformed("the property leads too deep", hint="use a shorter path")
-        parts.append(_Part(_ESCAPE.sub(r"\1", text.removeprefix(":")), text.startswith(":")))
+        parts.append(Part(_ESCAPE.sub(r"\1", text.removeprefix(":")), text.startswith(":")))
         position = found.end()
     return parts
 
 
-def _get(source: str, parts: Sequence[_Part], work: Work) -> str | None:
+def _get(source: str, parts: Sequence[Part], work: Work) -> str | None:
     for part in parts:
         if not source.strip():
             return None
@@ -107,7 +111,7 @@ def _get(source: str, parts: Sequence[_Part], work: Work) -> str | None:
     return source
 
 
-def _put(source: str, parts: Sequence[_Part], value: str, work: Work) -> str:
+def _put(source: str, parts: Sequence[Part], value: str, work: Work) -> str:
     if not parts:
         return value
     part, rest = parts[0], parts[1:]
@@ -128,14 +132,14 @@ def _put(source: str, parts: Sequence[_Part], value: str, work: Work) -> str:
     return _object(fields, work)
 
 
-def _place(part: _Part, length: int) -> int:
+def _place(part: Part, length: int) -> int:
     index = part.place
     if index is None or index > _LONGEST:
         raise Malformed("the property is not an index of a list", hint="write a number, or -1 for a new item")
     return length if index < 0 else index
 
 
-def _remove(source: str, parts: Sequence[_Part], work: Work) -> str:
+def _remove(source: str, parts: Sequence[Part], work: Work) -> str:
     part, rest = parts[0], parts[1:]
     if _is_list(source):
         items, place = gojson.raw_items(source, work), _place(part, 0)

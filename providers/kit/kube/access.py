@@ -53,6 +53,9 @@ def impersonation(user: Document) -> Mapping[str, str]:
     given = user.get("as-groups")
     groups: Sequence[object] = given if is_list(given) else [given] if given else []
     if not name:
+        for field in ("as-groups", "as-uid", "as-user-extra"):
+            if user.get(field):
+                raise Malformed(f"the kubeconfig has {field} without as", hint=f"write as, or remove {field}")
         return {}
     if user.get("as-user-extra") or len(groups) > 1:
         what = "as-user-extra" if user.get("as-user-extra") else "several as-groups"

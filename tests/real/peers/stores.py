@@ -102,6 +102,7 @@ class Peer(NamedTuple):
 
 
 ABSENT: Final = "the operator calls what is absent an error"
+UNSEEN: Final = "the operator calls absent what may only be out of sight"
 
 TEXTS: Final = "the operator takes objects whose members are all texts"
 
@@ -298,7 +299,7 @@ PEERS: Final = {
     ),
     "scaleway": Peer(Scaleway, ScalewayHarness),
     "secretserver": Peer(SecretServer, SecretServerHarness, metadata=PLACE),
-    "senhasegura": Peer(Senhasegura, SenhaseguraHarness, tls=True),
+    "senhasegura": Peer(Senhasegura, SenhaseguraHarness, {"absent": UNSEEN}, tls=True),
     "yandexcertificatemanager by id": _yandex(CertificateByIdHarness),
     "yandexcertificatemanager by name": _yandex(CertificateHarness),
     "yandexlockbox by id": _yandex(LockboxHarness),

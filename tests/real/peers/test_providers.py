@@ -18,7 +18,7 @@ from syncret.providers.testing.calls import fields, item, read, writer
 from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.real.peers.opening import Call, Store, is_free, opened
-from tests.real.peers.stores import ABSENT, AUTHORITY, EMPTY, PEERS
+from tests.real.peers.stores import ABSENT, AUTHORITY, EMPTY, PEERS, UNSEEN
 from tests.support.servers.eso.providers import Outcome, called, program
 from tests.support.servers.yandex.server import Yandex
 from tests.support.tls import trust
@@ -112,6 +112,7 @@ async def test_both_find_the_same(store: Store, theirs: Theirs) -> None:
         assert same is (differs is None), (name, found, await _ours(store, call))
         if differs in {ABSENT, EMPTY}:
             assert bool(found.error) is (differs == ABSENT), found
+        assert differs != UNSEEN or found.absent, found
 
 
 async def test_what_the_operator_pushes_we_find_unchanged(store: Store, theirs: Theirs) -> None:

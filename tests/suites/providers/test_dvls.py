@@ -150,6 +150,24 @@ async def test_an_entry_in_a_folder(path: str, expected: bytes | None) -> None:
     assert found == expected
 
 
+async def test_a_push_leaves_the_folders_below_alone() -> None:
+    async with running(Dvls()) as server, DvlsHarness(server).open() as client:
+        theirs = server.entries[server.add("db", "shop\\eu", password="theirs")]
+        before = dict(theirs)
+        absent = await writer(client).exists(RemoteTarget("shop/db"))
+        await writer(client).delete(RemoteTarget("shop/db"))
+        await writer(client).push(item("shop/db", b"ours"))
+        await writer(client).push(item("shop/db", b"changed"))
+        found = await read(client, RemoteRef("shop/db"))
+        there = await writer(client).exists(RemoteTarget("shop/db"))
+        held = [(each["path"], each["data"]["password"]) for each in server.entries.values()]
+        await writer(client).delete(RemoteTarget("shop/db"))
+
+    assert (absent, there, found) == (False, True, b"changed")
+    assert held == [("shop\\eu", "theirs"), ("shop", "changed")]
+    assert list(server.entries.values()) == [before]
+
+
 async def test_folders_have_names_too() -> None:
     async with running(Dvls()) as server, DvlsHarness(server).open() as client:
         server.add("db", kind="Folder/Folder")

@@ -4,15 +4,18 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
+from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.providers.errors import Malformed
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
-from syncret.providers.testing.calls import read
-from syncret.providers.values import RemoteRef
+from syncret.providers.testing.calls import finder, read
+from syncret.providers.values import FindQuery, RemoteRef, SecretBytes
+from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import LOGIN, RestHarness, read_only
 from tests.support.servers.fortanix.server import Fortanix
-from tests.support.servers.rest import running
+from tests.support.servers.rest import Refused, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.conformance]
 
@@ -56,3 +59,31 @@ async def test_types_of_objects() -> None:
     assert found == b"\xff"
     assert "AES" in caught.value.hint
     assert len(server.calls) == 2, "only a secret is exported"
+
+
+@pytest.mark.parametrize("at", ["info", "export"])
+async def test_an_object_that_goes_during_a_search(at: str) -> None:
+    async with running(Fortanix()) as server, FortanixHarness(server).open() as client:
+        server.objects = {"a": ("OPAQUE", b"1"), "b": ("SECRET", b"2")}
+
+        def delete(request: web.Request) -> None:
+            if request.path.endswith(f"/{at}"):
+                server.objects.pop("b", None)
+
+        with server.failing(delete):
+            found = await finder(client).find(FindQuery(name="."), unpaced, Work())
+        with pytest.raises(Malformed, match="there is no object b"):
+            await read(client, RemoteRef("b"))
+
+    assert found == {"a": SecretBytes(b"1")}
+
+
+async def test_an_object_that_is_still_listed_is_not_gone() -> None:
+    async with running(Fortanix()) as server, FortanixHarness(server).open() as client:
+        server.objects = {"a": ("OPAQUE", b"1")}
+        elsewhere = Refused(404, "no route")
+        with (
+            server.failing(lambda request: elsewhere.response() if request.method == "POST" else None),
+            pytest.raises(Malformed, match="there is no object a"),
+        ):
+            await finder(client).find(FindQuery(name="."), unpaced, Work())

@@ -146,8 +146,15 @@ async def test_what_is_no_name() -> None:
     assert server.calls == []
 
 
-async def test_too_many_calls_are_no_denial() -> None:
+@pytest.mark.parametrize(
+    ("message", "remaining"),
+    [
+        pytest.param("rate limit", "0", id="the primary limit"),
+        pytest.param("You have exceeded a secondary rate limit.", "4990", id="the secondary limit"),
+    ],
+)
+async def test_too_many_calls_are_no_denial(message: str, remaining: str) -> None:
     async with running(Github()) as server, GithubHarness(server).open() as client:
-        refused = Refused(403, {"message": "rate limit"}, {"x-ratelimit-remaining": "0"})
+        refused = Refused(403, {"message": message}, {"x-ratelimit-remaining": remaining})
         with server.failing(lambda _request: refused.response()), pytest.raises(Throttled):
             await writer(client).push(item("a", b"1"))

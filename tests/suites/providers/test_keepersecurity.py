@@ -17,7 +17,7 @@ from syncret.providers.kit.batching import unpaced
 from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, item, read, writer
-from syncret.providers.values import FindQuery, RemoteKey, RemoteRef
+from syncret.providers.values import FindQuery, RemoteRef
 from syncret.providers.work import Work
 from tests.suites.providers.rest_harness import RestHarness, read_only
 from tests.support.servers.keeper.server import FOLDER, INNER, Device, Keeper, uid_of
@@ -363,22 +363,6 @@ async def test_answers(keeper: Keeper, answer: web.Response, kind: type[Exceptio
     async with KeeperHarness(keeper).open() as client:
         with keeper.failing(_altered(answer)), pytest.raises(kind, match=problem):
             await read(client, RemoteRef(uid_of("a")))
-
-
-async def test_records_that_cannot_be_decrypted(keeper: Keeper) -> None:
-    """They do not spoil the others of the answer."""
-    for name in ("good", "bad", "odd"):
-        keeper.add(uid_of(name), _login(name))
-    keeper.records[uid_of("bad")].key = keeper.records[uid_of("good")].data
-    keeper.records[uid_of("odd")].data = keeper.records[uid_of("good")].data
-    keys = [RemoteKey(uid_of(name)) for name in ("good", "bad", "odd")]
-    async with KeeperHarness(keeper).open() as client:
-        assert isinstance(client, Reader)
-        found = await client.fetch(keys)
-
-    assert not isinstance(found[keys[0]], Malformed)
-    assert "cannot be decrypted" in str(found[keys[1]])
-    assert "cannot be decrypted" in str(found[keys[2]])
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
+import pysequoia
 import pytest
 from aiohttp import web
 
@@ -151,6 +152,22 @@ async def test_only_tokens_are_decrypted_for_the_server() -> None:
     assert server.logins == 0
 
 
+@pytest.mark.parametrize("passphrase", ["", "one that the spec requires"])
+def test_a_key_without_a_passphrase_is_unlocked_with_any(passphrase: str) -> None:
+    private = pysequoia.Tsk.generate("ada@example.com")
+    message = pysequoia.encrypt(b"token", [private.extract_certificate()]).decode()
+    key = openpgp.unlocked(str(private).encode(), passphrase, Work())
+
+    assert key is not None
+    assert key.decrypted(message, Work()) == b"token"
+
+
+@pytest.mark.parametrize("passphrase", ["", "wrong", f"{PASSPHRASE}\n"])
+def test_a_key_with_a_passphrase_is_unlocked_with_that_alone(passphrase: str) -> None:
+    assert openpgp.unlocked(ACCOUNT, passphrase, Work()) is None
+    assert openpgp.unlocked(ACCOUNT, PASSPHRASE, Work()) is not None
+
+
 def _nothing(_name: str) -> None:
     """No library is installed."""
 
@@ -162,10 +179,13 @@ async def test_logins_that_fail(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(Denied, match="the login is refused"):
             async with store.open():
                 pass
-        store.given.secrets["login"] = {"key": ACCOUNT, "passphrase": b"wrong"}
-        with pytest.raises(Malformed, match="the private key cannot be unlocked"):
-            async with store.open():
-                pass
+        expired = str(pysequoia.Tsk.generate("ada@example.com", validity_seconds=1)).encode()
+        for key in (ACCOUNT, expired):
+            store.given.secrets["login"] = {"key": key, "passphrase": b"wrong"}
+            with pytest.raises(Malformed, match="the private key cannot be unlocked") as caught:
+                async with store.open():
+                    pass
+            assert "not expired" in caught.value.hint
         monkeypatch.setattr(openpgp, "find_spec", _nothing)
         with pytest.raises(Malformed, match="the library for OpenPGP is missing") as caught:
             async with store.open():

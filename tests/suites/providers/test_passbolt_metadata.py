@@ -81,6 +81,16 @@ def _asked_for_keys(server: Passbolt) -> int:
             id="default with code",
         ),
         pytest.param(
+            "v5-default",
+            {"uris": ["x"]},
+            {"object_type": "PASSBOLT_SECRET_DATA", "password": None, "description": "only a note"},
+            {"uri": "x", "description": "only a note"},
+            id="default with null for a password",
+        ),
+        pytest.param(
+            "v5-default-with-totp", {}, {**TOTP, "description": "n"}, {"description": "n"}, id="code alone"
+        ),
+        pytest.param(
             "v5-password-string", {"uris": None}, "a: {text}", {"password": "a: {text}"}, id="a text"
         ),
         pytest.param("v5-totp-standalone", {"uris": ["x"]}, TOTP, {"uri": "x"}, id="code"),

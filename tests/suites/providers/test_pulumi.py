@@ -9,7 +9,7 @@ from aiohttp import web
 
 from syncret.config.meta import Document
 from syncret.providers.contract import IssuedToken
-from syncret.providers.errors import Denied, Malformed, SyncError
+from syncret.providers.errors import Denied, Malformed, Unavailable
 from syncret.providers.kit.batching import unpaced
 from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
@@ -133,6 +133,68 @@ async def test_a_push_leaves_the_rest_of_the_definition_as_it_is() -> None:
     assert "mail" not in server.values
 
 
+TREE = """\
+values:
+  db:
+    tls: {crt: old}
+    ca.crt: PEM
+  hosts:
+  - {name: a, pw: {fn::secret: s1}}
+  - b
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "place"),
+    [
+        pytest.param("db", "tls.crt", 'db["tls"]["crt"]', id="a member of a member"),
+        pytest.param("db", "mail.user", 'db["mail"]["user"]', id="of a new member"),
+        pytest.param("db", r"tls\.key", 'db["tls.key"]', id="a name with a dot"),
+        pytest.param("db", "ca.crt", 'db["ca.crt"]', id="a name with a dot that is there"),
+        pytest.param("hosts", "0.name", 'hosts[0]["name"]', id="a member of an item"),
+        pytest.param("hosts", "1", "hosts[1]", id="an item"),
+    ],
+)
+async def test_a_property_is_one_place_for_reads_and_pushes(key: str, name: str, place: str) -> None:
+    target = RemoteTarget(key, name)
+    async with running(Pulumi()) as server, PulumiHarness(server).open() as client:
+        server.definition = TREE
+        for _ in range(2):
+            await writer(client).push(item(key, b"NEW", name))
+        pushed = (server.writes, await writer(client).exists(target))
+        found = [await read(client, RemoteRef(place)), await read(client, RemoteRef(key, name))]
+        encrypted = server.values["hosts"][0]["pw"]
+        await writer(client).delete(target)
+        left = (await writer(client).exists(target), await read(client, RemoteRef(place)))
+
+    assert (pushed, found, left) == ((1, True), [b"NEW", b"NEW"], (False, None))
+    assert encrypted == {"fn::secret": "s1"}
+
+
+async def test_a_property_that_has_no_place_changes_nothing() -> None:
+    async with running(Pulumi()) as server, PulumiHarness(server).open() as client:
+        server.definition = TREE
+        for key, name in (("hosts", "-1"), ("hosts", "2"), ("hosts", "name"), ("db", "new.0")):
+            with pytest.raises(Malformed):
+                await writer(client).push(item(key, b"NEW", name))
+            there = await writer(client).exists(RemoteTarget(key, name))
+            await writer(client).delete(RemoteTarget(key, name))
+            assert not there
+
+    assert server.definition == TREE
+
+
+async def test_a_deletion_takes_what_is_empty_then() -> None:
+    async with running(Pulumi()) as server, PulumiHarness(server).open() as client:
+        server.definition = "values: {db: {tls: {crt: a}}, hosts: [a, b], other: 1}\n"
+        await writer(client).delete(RemoteTarget("db", "tls.crt"))
+        await writer(client).delete(RemoteTarget("hosts[1]"))
+        after_one = server.values
+        await writer(client).delete(RemoteTarget("hosts", "0"))
+
+    assert (after_one, server.values) == ({"hosts": ["a"], "other": 1}, {"other": 1})
+
+
 ODD = """\
 imports:
 - common
@@ -209,7 +271,7 @@ class Busy(Pulumi):
 
 async def test_a_change_meanwhile_is_not_overwritten() -> None:
     async with running(Busy()) as server, PulumiHarness(server).open() as client:
-        with pytest.raises(SyncError, match="HTTP 409"):
+        with pytest.raises(Unavailable, match="another program changed the environment meanwhile"):
             await writer(client).push(item("ours", b"one"))
 
     assert server.values == {"theirs": "new"}

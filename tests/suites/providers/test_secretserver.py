@@ -11,7 +11,7 @@ from aiohttp import web
 from syncret.config.meta import Document
 from syncret.providers.contract import Client
 from syncret.providers.errors import Denied, Malformed
-from syncret.providers.pushes import PushItem
+from syncret.providers.pushes import PushItem, RemoteTarget
 from syncret.providers.secretserver.client import SecretServerClient
 from syncret.providers.secretserver.secrets import Secret
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
@@ -189,6 +189,32 @@ async def test_a_binary_file_is_read_byte_for_byte() -> None:
         "user": b"",
         "password": content,
     }
+
+
+async def test_a_file_field_without_a_file_is_empty() -> None:
+    async with running(SecretServer()) as server, SecretServerHarness(server).open() as client:
+        held = server.secrets[server.add("db", value="one")]
+        dummy = "*** Not Valid For Display ***"
+        held["items"][2] |= {"isFile": True, "itemValue": dummy}
+        found = await read(client, RemoteRef("db", "password"))
+        every = await fields(client, RemoteRef("db"))
+        whole = await read(client, RemoteRef("db"))
+        there = await writer(client).exists(RemoteTarget("db", "password"))
+        await writer(client).delete(RemoteTarget("db", "value"))
+
+    assert (found, (every or {})["password"].raw, there) == (b"", b"", False)
+    assert dummy.encode() not in (whole or dummy.encode())
+    assert held["active"] is False
+
+
+async def test_a_secret_with_a_file_stays_without_its_last_text() -> None:
+    async with running(SecretServer()) as server, SecretServerHarness(server).open() as client:
+        held = server.secrets[server.add("db", value="one")]
+        held["items"][2] |= {"isFile": True, "fileAttachmentId": 5, "filename": "k.pem", "itemValue": None}
+        there = await writer(client).exists(RemoteTarget("db", "password"))
+        await writer(client).delete(RemoteTarget("db", "value"))
+
+    assert (there, held["active"], held["items"][0]["itemValue"]) == (True, True, "")
 
 
 async def test_what_may_not_be_done_is_a_bad_request() -> None:

@@ -21,6 +21,7 @@ class SenhaseguraHarness(RestHarness[Senhasegura]):
     provider = "senhasegura"
     lacks: Mapping[Ability, str] = {
         **read_only(NO_PUSH),
+        Ability.ABSENCE: "senhasegura does not list what may not be read, which must delete nothing",
         Ability.VERSION: "the API reads secrets as they are now",
         **finds_nothing("ESO's senhasegura provider finds nothing"),
         Ability.REFUSE_KEY: "one answer has all secrets of the application",

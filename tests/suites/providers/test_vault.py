@@ -19,6 +19,7 @@ from aiohttp import web
 
 from syncret.config.fields import SecretKeySelector
 from syncret.providers.contract import Client
+from syncret.providers.errors import Denied
 from syncret.providers.kit.golang import json as gojson
 from syncret.providers.openbao import PROVIDER as OPENBAO
 from syncret.providers.openbao.spec import OpenBaoAppRole, OpenBaoAuth, OpenBaoSpec
@@ -54,10 +55,10 @@ class VaultHarness:
         self._server = server
         self._gate = between
         self._version: Version = version
-        self._mount = server.mount(version=version[1:])
+        self.mount = server.mount(version=version[1:])
         self._login = server.login("approle")
         policy = server.policy(
-            **{f"{self._mount}/*": "create read update delete list", f"sys/mounts/{self._mount}": "read"}
+            **{f"{self.mount}/*": "create read update delete list", f"sys/mounts/{self.mount}": "read"}
         )
         server.write(f"auth/{self._login}/role/app", token_policies=[policy], token_ttl="20m")
         self._role = str((server.read(f"auth/{self._login}/role/app/role-id") or {})["role_id"])
@@ -78,16 +79,16 @@ class VaultHarness:
         for entry in entries:
             data = json.loads(entry.value)
             if self._version == "v1":
-                self._server.write(f"{self._mount}/{entry.key}", **data)
+                self._server.write(f"{self.mount}/{entry.key}", **data)
                 continue
-            self._server.write(f"{self._mount}/data/{entry.key}", data=data)
+            self._server.write(f"{self.mount}/data/{entry.key}", data=data)
             if entry.tags:
-                path = f"{self._mount}/metadata/{entry.key}"
+                path = f"{self.mount}/metadata/{entry.key}"
                 self._server.write(path, custom_metadata=dict(entry.tags))
 
     async def stored(self, key: str) -> bytes | None:
         inside = key if self._version == "v1" else f"data/{key}"
-        found = self._server.read(f"{self._mount}/{inside}")
+        found = self._server.read(f"{self.mount}/{inside}")
         if found is None:
             return None
         data: dict[str, Any] = found if self._version == "v1" else found["data"]
@@ -101,7 +102,7 @@ class VaultHarness:
     def open(self) -> AbstractAsyncContextManager[Client]:
         role = VaultAppRole(path=self._login, role_id=self._role, secret_ref=SECRET_ID)
         spec = VaultSpec(
-            server=self._gate.url, path=self._mount, version=self._version, auth=VaultAuth(app_role=role)
+            server=self._gate.url, path=self.mount, version=self._version, auth=VaultAuth(app_role=role)
         )
         assert PROVIDER.open is not None
         return PROVIDER.open(spec, context(self._given))
@@ -167,6 +168,31 @@ class TestVersion2(_OnVault):
     version: Version = "v2"
 
 
+async def test_an_entry_of_others_whose_newest_version_is_deleted() -> None:
+    """Its earlier versions can be brought back, and are not ours to destroy."""
+    async with gate(vault().url) as between:
+        harness = VaultHarness(vault(), between, "v2")
+        await harness.seed(Entry("web", harness.whole("theirs"), tags={"owner": "ada"}))
+        vault().request("DELETE", f"{harness.mount}/data/web")
+        async with harness.open() as client:
+            with pytest.raises(Denied, match="not managed by external-secrets"):
+                await writer(client).push(item("web", harness.whole("ours")))
+
+    metadata = vault().read(f"{harness.mount}/metadata/web") or {}
+    assert (metadata["custom_metadata"], metadata["current_version"]) == ({"owner": "ada"}, 1)
+
+
+async def test_an_entry_of_ours_whose_newest_version_is_deleted() -> None:
+    async with gate(vault().url) as between:
+        harness = VaultHarness(vault(), between, "v2")
+        async with harness.open() as client:
+            await writer(client).push(item("web", harness.whole("one")))
+            vault().request("DELETE", f"{harness.mount}/data/web")
+            await writer(client).push(item("web", harness.whole("two")))
+
+        assert await harness.stored("web") == harness.whole("two")
+
+
 READ_ONLY = "ESO's openBao provider is read only"
 
 
@@ -184,7 +210,7 @@ class OpenBaoHarness(VaultHarness):
     def open(self) -> AbstractAsyncContextManager[Client]:
         role = OpenBaoAppRole(path=self._login, role_id=self._role, secret_ref=SECRET_ID)
         spec = OpenBaoSpec(
-            server=self._gate.url, path=self._mount, version=self._version, auth=OpenBaoAuth(app_role=role)
+            server=self._gate.url, path=self.mount, version=self._version, auth=OpenBaoAuth(app_role=role)
         )
         assert OPENBAO.open is not None
         return OPENBAO.open(spec, context(self._given))

@@ -1,15 +1,18 @@
 """Volcengine passes the suite, on a server written from its reference, which verifies signatures."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 import pytest
 from aiohttp import web
 
 from syncret.config.meta import Document
+from syncret.providers.contract import Client
 from syncret.providers.errors import Denied, Malformed, Throttled
 from syncret.providers.kit.batching import unpaced
+from syncret.providers.pushes import RemoteTarget
 from syncret.providers.testing import Ability, Entry, Harness, ProviderSuite
 from syncret.providers.testing.calls import fields, finder, item, read, writer
 from syncret.providers.values import FindQuery, RemoteRef
@@ -132,8 +135,45 @@ async def test_what_counts_as_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
         found = [await read(client, ref) for ref in refs]
 
     reading, asking = ("POST /?Action=GetSecretValue", "POST /?Action=DescribeSecret")
+    calls = [call.partition("&")[0] for call in server.calls]
     assert found == [None, None, None]
-    assert [call.partition("&")[0] for call in server.calls] == [reading, reading, reading, asking]
+    assert calls == [reading, asking, reading, reading, reading, asking]
+
+
+KEYLESS: Final[Mapping[str, Callable[[Client], Awaitable[object]]]] = {
+    "read": lambda client: read(client, RemoteRef("db")),
+    "version": lambda client: read(client, RemoteRef("db", version="v1")),
+    "push": lambda client: writer(client).push(item("db", b"2")),
+    "delete": lambda client: writer(client).delete(RemoteTarget("db")),
+    "exists": lambda client: writer(client).exists(RemoteTarget("db")),
+}
+
+
+@pytest.mark.parametrize("call", KEYLESS)
+async def test_a_secret_whose_key_is_gone_is_there(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        server.secrets, server.keyless = {"db": ["1"]}, {"db"}
+        with pytest.raises(Malformed, match="reading secret db: Volcengine finds no such"):
+            await KEYLESS[call](client)
+
+    assert server.writes == 0
+
+
+async def test_a_secret_that_waits_for_its_deletion_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        server.secrets, server.keyless, server.deleted = {"db": ["1"]}, {"db"}, {"db"}
+        assert await read(client, RemoteRef("db")) is None
+
+
+async def test_absence_must_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+
+        def fault(request: web.Request) -> web.StreamResponse | None:
+            describes = request.query["Action"] == "DescribeSecret"
+            return server.error(403, "AccessDenied").response() if describes else None
+
+        with server.failing(fault), pytest.raises(Denied, match="state of secret none: permission denied"):
+            await read(client, RemoteRef("none"))
 
 
 @pytest.mark.parametrize(
@@ -190,6 +230,23 @@ async def test_a_name_that_another_has_taken_meanwhile(monkeypatch: pytest.Monke
                 server.secrets = {"db": ["1"]}
 
         with server.failing(taken), pytest.raises(Malformed, match="HTTP 400, NameInUse"):
+            await writer(client).push(item("db", b"2"))
+
+
+@pytest.mark.parametrize("status", [400, 403])
+async def test_why_a_secret_cannot_be_created(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    """Also if its state may not be asked for."""
+    async with served(monkeypatch) as server, VolcengineHarness(server).open() as client:
+        created = False
+
+        def fault(request: web.Request) -> web.StreamResponse | None:
+            nonlocal created
+            if request.query["Action"] == "CreateSecret":
+                created = True
+                return server.error(400, "InvalidParameter").response()
+            return server.error(status, "Other").response() if created else None
+
+        with server.failing(fault), pytest.raises(Malformed, match="creating secret db: HTTP 400, Invalid"):
             await writer(client).push(item("db", b"2"))
 
 

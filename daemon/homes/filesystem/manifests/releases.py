@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from syncret.config.fields import Json
 from syncret.config.manifests.loader import LoadedDocument
 from syncret.config.meta import Document
 from syncret.config.resources.kinds import PARTS_OF_RELEASES
@@ -42,11 +43,10 @@ def with_releases(
 
 
 def _is_part(document: Document | None) -> bool:
-    return (
-        document is not None
-        and document.get("kind") in PARTS_OF_RELEASES
-        and document.get("apiVersion") == _API_VERSION
-    )
+    if document is None:
+        return False
+    kind: Json = document.get("kind")
+    return isinstance(kind, str) and kind in PARTS_OF_RELEASES and document.get("apiVersion") == _API_VERSION
 
 
 def _rendered(parts: list[LoadedDocument], found: "list[HostedRelease]") -> Iterator[LoadedDocument]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import lru_cache
+from math import isinf
 from typing import Final, NamedTuple
 
 from syncret.config.fields import Json
@@ -166,7 +167,10 @@ class _Parser:
         token = self.next()
         match token:
             case Token(Kind.NUMBER, text):
-                return _constant(float(text))
+                number = float(text)
+                if isinf(number):  # out of Go's range
+                    raise self.wrong()
+                return _constant(number)
             case Token(Kind.STRING, text):
                 return _constant(text)
             case Token(Kind.NAME, "true" | "false"):

@@ -80,7 +80,10 @@ class Dvls(RestServer):
         return self._page(request, [{**each, "data": {}} for each in named if each["path"].startswith(path)])
 
     def _page(self, request: web.Request, every: list[dict[str, Any]]) -> web.Response:
-        """Pages of one, whatever is asked for, so that there are several."""
+        """Pages of one, whatever is asked for, so that there are several.
+
+        Their number is `pageNumber`, from 1, for go-dvls 0.20.1 and ansible-dvls; go-dvls 0.19.1 sent `page`.
+        """
         self.enter(request)
         number = int(request.query.get("pageNumber", "1"))
         counts = {"currentPage": number, "pageSize": 1, "totalCount": len(every), "totalPage": len(every)}

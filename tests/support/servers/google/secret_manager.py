@@ -180,8 +180,8 @@ class SecretManager:
 
 
 def _page(request: web.Request, noun: str, resources: list[dict[str, Any]]) -> dict[str, Any]:
+    """A page of the resources; a filter may leave less of it, or nothing."""
     matches = compiled(request.query.get("filter", ""))
-    found = [resource for resource in resources if matches(resource)]
     size = int(request.query.get("pageSize") or 0) or PAGE
     try:
         start = int(b64decode(request.query.get("pageToken") or "MA=="))
@@ -189,8 +189,9 @@ def _page(request: web.Request, noun: str, resources: list[dict[str, Any]]) -> d
         raise GoogleError("INVALID_ARGUMENT", "The page token is invalid.") from None
     if not 0 <= size <= PAGE:
         raise GoogleError("INVALID_ARGUMENT", "The page size is invalid.")
-    page: dict[str, Any] = {noun: found[start : start + size], "totalSize": len(found)}
-    if start + size < len(found):
+    found = [resource for resource in resources[start : start + size] if matches(resource)]
+    page: dict[str, Any] = {noun: found, "totalSize": sum(map(matches, resources))}
+    if start + size < len(resources):
         page["nextPageToken"] = b64encode(str(start + size).encode()).decode()
     return {key: value for key, value in page.items() if value}
 

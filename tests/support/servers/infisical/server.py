@@ -29,6 +29,14 @@ class Infisical(RestServer):
         """Names that the identity may describe, but not read."""
         self.imports: dict[str, list[str]] = {}
         """The folders that a folder imports."""
+        self.unseen: set[str] = set()
+        """Folders whose secrets the identity may not describe."""
+        self.unread: set[str] = set()
+        """Folders whose secrets it may only describe."""
+        self.missing: set[str] = set()
+        """Folders that do not exist."""
+        self.allowed: int | None = None
+        """How many calls are answered before there are too many."""
         self.project = "p-1"
         self.project_path = "/api/v1/projects/slug/shop"
         self.until: float | None = 4e9
@@ -66,6 +74,10 @@ class Infisical(RestServer):
             message = "Your token has expired. Please re-authenticate."
             raise Refused(403, {"statusCode": 403, "message": message, "error": "TokenError"})
         super().enter(request, key)
+        if self.allowed is not None:
+            if not self.allowed:
+                raise self.refusal(429, "Rate limit exceeded. Please try again in 60 seconds")
+            self.allowed -= 1
         if key in self.described:
             raise self.refusal(403, "You do not have permission to view secret value")
 
@@ -94,28 +106,38 @@ class Infisical(RestServer):
         self.enter(request)
         folder = self._folder(request.query)
         below = request.query["recursive"] == "true"
+        values = request.query.get("viewSecretValue", "true") == "true"
         places = [
             place
             for place in self.secrets
-            if place[0] == folder or (below and place[0].startswith(folder.rstrip("/") + "/"))
+            if place[0] == folder
+            or (below and place[0].startswith(folder.rstrip("/") + "/") and self._visible(place[0], values))
         ]
-        if self.described & {name for _, name in places}:
+        if values and self.described & {name for _, name in places}:
             raise self.refusal(403, "You are not allowed to readValue on secrets")
         imported = self.imports.get(folder, []) if request.query["include_imports"] == "true" else []
-        imports = [{"secretPath": each, "secrets": self._listed(each)} for each in imported]
+        imports = [{"secretPath": each, "secrets": self._listed(each, values)} for each in imported]
         found = [self._shown(place) for place in places if place[1] not in self.refused]
         return web.json_response({"secrets": found, "imports": imports})
 
-    def _listed(self, folder: str) -> list[dict[str, Any]]:
-        return [self._shown(place) for place in self.secrets if place[0] == folder]
+    def _visible(self, folder: str, values: bool) -> bool:  # noqa: FBT001  # as the query has it
+        """Whether lists have the secrets of a folder that is not the one asked for."""
+        return folder not in self.unseen and not (values and folder in self.unread)
+
+    def _listed(self, folder: str, values: bool) -> list[dict[str, Any]]:  # noqa: FBT001  # as above
+        places = [place for place in self.secrets if place[0] == folder]
+        return [self._shown(place) for place in places] if self._visible(folder, values) else []
 
     async def _read(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
         self.enter(request, name)
         folder = self._folder(request.query)
         imports = self.imports.get(folder, []) if request.query["include_imports"] == "true" else []
-        for place in [(folder, name), *((each, name) for each in reversed(imports))]:
+        seen = [each for each in reversed(imports) if each not in self.unseen]
+        for place in [(folder, name), *((each, name) for each in seen)]:
             if place in self.secrets:
+                if place[0] in self.unread:
+                    raise self.refusal(403, f"You do not have permission to view '{name}'")
                 return web.json_response({"secret": self._shown(place)})
         raise self.refusal(404, f"Secret with name '{name}' not found")
 
@@ -154,7 +176,7 @@ class Infisical(RestServer):
         if asked.get("workspaceSlug", "shop") != "shop":
             raise self.refusal(404, "Project with slug not found")
         folder: str = asked.get("secretPath", "/")
-        if asked["environment"] != "prod":
+        if asked["environment"] != "prod" or folder in self.missing:
             raise self.refusal(404, f"Folder with path '{folder}' in environment with slug not found")
         return folder
 

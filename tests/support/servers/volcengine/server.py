@@ -33,6 +33,8 @@ class Volcengine(RestServer):
         self.deleted: set[str] = set()
         """What waits for its deletion."""
         self.disabled: set[str] = set()
+        self.keyless: set[str] = set()
+        """Whose key is gone."""
         self.policy = ""
         """What limits the session of a role, as it was last asked for."""
 
@@ -124,6 +126,8 @@ class Volcengine(RestServer):
         return {"SecretName": name, "SecretState": "Disable" if name in self.disabled else "Enable"}
 
     def _read(self, body: dict[str, Any]) -> object:
+        if body["SecretName"] in self.keyless:
+            raise self.refusal(404, "Not found key [0f3c].")
         held = self._held(body)
         version = body.get("VersionID", f"v{len(held)}")
         named = {f"v{number}": value for number, value in enumerate(held, 1)}

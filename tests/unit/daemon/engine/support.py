@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +15,7 @@ from syncret.config.settings import Settings
 from syncret.daemon.engine.observer import Call, NullObserver, Repeat, Run
 from syncret.daemon.engine.reconciler import Failure
 from syncret.daemon.homes.contract import StoredObject
-from syncret.providers.contract import OpenContext, Paced, Provider, Readiness
+from syncret.providers.contract import OpenContext, Paced, Provider, Readiness, whole_key
 from syncret.providers.errors import Denied, SyncError
 from syncret.providers.kit.auth.logins import ExpiringLogin, ExpiringValue
 from syncret.providers.kit.http import Unauthenticated
@@ -68,6 +68,7 @@ class Manager:
         self.logins: list[float] = []
         self.costs: tuple[int, int] = (0, 0)
         self.login_costs: tuple[int, int] = (0, 0)
+        self.entry_of: Callable[[str], str] = whole_key
         self._valid = ""
 
     @asynccontextmanager
@@ -122,7 +123,8 @@ class Manager:
         def opening(spec: ManagerSpec, context: OpenContext) -> AbstractAsyncContextManager[object]:
             return self.open(spec, context)
 
-        return Provider(SpecType("manager", ManagerSpec), opening, batch_size=batch_size)
+        named = SpecType("manager", ManagerSpec)
+        return Provider(named, opening, batch_size=batch_size, entry_of=self.entry_of)
 
 
 class ManagerClient:

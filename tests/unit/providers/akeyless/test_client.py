@@ -13,9 +13,11 @@ from syncret.providers.akeyless.client import AkeylessClient
 from syncret.providers.akeyless.connection import open_store
 from syncret.providers.contract import IssuedToken
 from syncret.providers.errors import Denied, Malformed
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.pushes import PushItem, RemoteTarget
-from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
+from syncret.providers.values import FindQuery, RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
+from tests.support.faults import Fault
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.akeyless.server import Akeyless
 from tests.support.servers.rest import running
@@ -195,3 +197,57 @@ async def test_what_others_made_is_not_deleted(server: Akeyless) -> None:
         await client.delete(RemoteTarget("/p"))
 
     assert "/p" in server.items
+
+
+def not_found_at(server: Akeyless, *paths: str) -> Fault:
+    """These endpoints do not find something."""
+    return lambda request: server.refusal(404, "not found").response() if request.path in paths else None
+
+
+async def test_a_search_that_is_not_found_is_no_empty_one(server: Akeyless) -> None:
+    async with opened(server) as client:
+        with (
+            server.failing(not_found_at(server, "/list-items")),
+            pytest.raises(Malformed, match="listing items: HTTP 404, Akeyless does not find"),
+        ):
+            await client.find(FindQuery(name=".*"), unpaced, Work())
+
+
+@pytest.mark.parametrize(
+    ("name", "doing"),
+    [pytest.param("/new", "creating", id="a new item"), pytest.param("/p", "changing", id="an item")],
+)
+async def test_a_push_that_is_not_found_is_none(server: Akeyless, name: str, doing: str) -> None:
+    server.add("/p", "{}")
+    async with opened(server) as client:
+        with (
+            server.failing(not_found_at(server, "/create-secret", "/update-secret-val")),
+            pytest.raises(Malformed, match=f"{doing} item {name}: HTTP 404, Akeyless does not find"),
+        ):
+            await client.push(PushItem(name, "k", SecretBytes(b"1")))
+
+
+async def test_a_deletion_of_what_is_gone_meanwhile(server: Akeyless) -> None:
+    server.add("/p", "{}", tags=["k8s-external-secrets"])
+    async with opened(server) as client:
+        with server.failing(not_found_at(server, "/delete-item")):
+            await client.delete(RemoteTarget("/p"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "what"),
+    [
+        pytest.param("STATIC_SECRET", "/get-secret-value", "item /a", id="static"),
+        pytest.param("ROTATED_SECRET", "/get-rotated-secret-value", "rotated secret /a", id="rotated"),
+    ],
+)
+async def test_a_value_that_is_not_found(server: Akeyless, kind: str, path: str, what: str) -> None:
+    server.add("/a", "1", kind=kind)
+    key = RemoteKey("/a", "7")
+    async with opened(server) as client:
+        with server.failing(not_found_at(server, path)):
+            found = (await client.fetch([key]))[key]
+
+    assert type(found) is Malformed
+    assert found.message == f"reading {what}: HTTP 404, Akeyless does not find what this needs"
+    assert "its version" in found.hint

@@ -220,6 +220,37 @@ async def test_managed_identities(cloud: Azure, clock: Clock) -> None:
     assert "another" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("place", "status", "error", "expected"),
+    [
+        pytest.param("metadata", 404, Unavailable, "is being updated, or has no such identity", id="no page"),
+        pytest.param("metadata", 410, Unavailable, "is being updated", id="gone"),
+        pytest.param("metadata", 400, Malformed, "no such identity here", id="refused"),
+        pytest.param("msi", 404, Malformed, "no such identity here", id="no page of an App Service"),
+    ],
+)
+async def test_a_managed_identity_that_is_not_given(
+    cloud: Azure,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    status: int,
+    error: type[SyncError],
+    expected: str,
+) -> None:
+    if place == "msi":
+        monkeypatch.setenv("IDENTITY_ENDPOINT", f"{cloud.url}/msi/token")
+        monkeypatch.setenv("IDENTITY_HEADER", HEADER)
+
+    def answer(request: web.Request) -> web.StreamResponse | None:
+        return web.Response(status=status) if request.path.startswith(f"/{place}/") else None
+
+    with cloud.failing(answer), pytest.raises(error, match=expected) as caught:
+        await reads(cloud, Given(), clock, auth_type="ManagedIdentity", identity_id="web")
+
+    assert "is identityId web assigned" in caught.value.hint or status == 410
+
+
 async def test_managed_identities_of_app_services(
     cloud: Azure, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

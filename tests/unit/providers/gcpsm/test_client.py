@@ -61,6 +61,16 @@ async def test_an_empty_page_is_not_the_end_of_a_list(cloud: Google, given: Give
             assert await read(client, RemoteRef("db")) == b"one"
 
 
+async def test_many_disabled_versions_are_few_calls(cloud: Google, given: Given, clock: Clock) -> None:
+    secret = seed(cloud, "db", *[b"%d" % number for number in range(151)])
+    for version in secret.versions[1:]:
+        version.state = "DISABLED"
+    async with opened(given, clock, policy="LatestOrFetch") as client:
+        assert await read(client, RemoteRef("db")) == b"0"
+
+    assert cloud.manager.calls.count("GET secrets/versions") == 2
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [

@@ -132,6 +132,16 @@ async def test_too_many_calls(github: GitHub, headers: dict[str, str], after: fl
     assert caught.value.retry_after == after
 
 
+@pytest.mark.parametrize("headers", [{}, {"X-RateLimit-Remaining": "4990"}])
+async def test_a_secondary_limit_without_a_time(github: GitHub, headers: dict[str, str]) -> None:
+    message = {"message": f"You have exceeded a Secondary Rate limit. {CANARY}"}
+    github.answer = web.json_response(message, status=403, headers=headers)
+    with pytest.raises(Throttled) as caught:
+        await drawn(github)
+    assert caught.value.retry_after == 60
+    assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"
+
+
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [

@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from syncret.config.fields import Json
-from syncret.providers.errors import Denied, Malformed
+from syncret.providers.errors import Denied, Malformed, Throttled
 from syncret.providers.infisical import PROVIDER, published_rate
 from syncret.providers.infisical.client import InfisicalClient
 from syncret.providers.infisical.connection import open_store
 from syncret.providers.infisical.receivers import receivers
+from syncret.providers.kit.batching import unpaced
 from syncret.providers.pushes import PushItem, RemoteTarget
-from syncret.providers.values import RemoteKey, SecretBytes
+from syncret.providers.values import FindQuery, RemoteKey, SecretBytes
+from syncret.providers.work import Work
 from tests.support.opened import NOW, Given, context
 from tests.support.servers.infisical.server import Infisical
 from tests.support.servers.rest import running
@@ -282,3 +284,87 @@ async def test_a_project_that_was_made_anew(server: Infisical) -> None:
         await client.push(PushItem("A", "", SecretBytes(b"3")))
 
     assert server.secrets["/web", "A"] == "3"
+
+
+async def test_a_secret_that_an_import_may_have_is_not_absent(server: Infisical) -> None:
+    """What may not be described is left out of imports as if it were not there."""
+    server.imports["/web"] = ["/shared"]
+    server.secrets["/shared", "B"] = "shared"
+    server.unseen.add("/shared")
+    async with by_token(server) as client:
+        found = await client.fetch([RemoteKey("B"), RemoteKey("C"), RemoteKey("/shared/C")])
+
+    assert {key.key: type(each) for key, each in found.items()} == {"B": Malformed, "C": Malformed}
+    assert "what it imports may not be visible" in str(found[RemoteKey("B")])
+
+
+@pytest.mark.parametrize("count", [1, 25])
+async def test_the_last_import_counts_however_many_are_read(server: Infisical, count: int) -> None:
+    server.imports["/web"] = ["/one", "/two"]
+    server.secrets |= {(folder, "X"): folder for folder in ("/one", "/two")}
+    server.secrets |= {("/web", f"K{number}"): "v" for number in range(count)}
+    async with by_token(server) as client:
+        found = await client.fetch([RemoteKey("X"), *(RemoteKey(f"K{number}") for number in range(count))])
+
+    assert found[RemoteKey("X")] == SecretBytes(b"/two")
+
+
+@pytest.mark.parametrize("count", [1, 25])
+async def test_an_import_does_not_stand_in_for_what_may_not_be_described(
+    server: Infisical, count: int
+) -> None:
+    server.imports["/web"] = ["/one"]
+    server.secrets |= {("/web", f"K{number}"): "v" for number in range(count)}
+    server.secrets["/one", "K0"] = "the import's"
+    server.refused.add("K0")
+    async with by_token(server) as client:
+        found = await client.fetch([RemoteKey(f"K{number}") for number in range(count)])
+
+    assert isinstance(found[RemoteKey("K0")], Denied)
+
+
+@pytest.mark.parametrize("count", [1, 25])
+async def test_a_folder_that_does_not_exist_fails_its_own_keys_alone(server: Infisical, count: int) -> None:
+    server.missing.add("/typo")
+    typos = [RemoteKey(f"/typo/K{number}") for number in range(count)]
+    async with by_token(server) as client:
+        found = await client.fetch([RemoteKey("A"), *typos])
+
+    assert found[RemoteKey("A")] == SecretBytes(b"1")
+    assert all(isinstance(found[key], Malformed) for key in typos)
+
+
+async def test_a_batch_of_more_reads_than_a_minute_allows_ends(server: Infisical) -> None:
+    keys = [RemoteKey(f"K{number}") for number in range(50)]
+    server.secrets |= {("/web", key.key): "v" for key in keys}
+    server.described.add("K7")  # so that the list is refused
+    async with by_token(server) as client:
+        for _ in range(2):
+            server.allowed = 20
+            with pytest.raises(Throttled):
+                await client.fetch(keys)
+        server.allowed = 20
+        found = await client.fetch(keys)
+
+    assert [key.key for key, each in found.items() if not isinstance(each, SecretBytes)] == ["K7"]
+    assert len(found) == 50
+
+
+@pytest.mark.parametrize("imported", [False, True], ids=["below the folder", "imported"])
+async def test_a_search_does_not_lose_what_may_no_longer_be_read(
+    server: Infisical, *, imported: bool
+) -> None:
+    folder = "/shared" if imported else "/web/deep"
+    server.imports = {"/web": [folder]} if imported else {}
+    server.secrets = {("/web", "A"): "1", (folder, "B"): "2"}
+    scope = {"projectSlug": "shop", "environmentSlug": "prod", "secretsPath": "/web", "recursive": True}
+    spec = spec_of(PROVIDER, {"hostAPI": f"{server.url}/api", "auth": TOKEN, "secretsScope": scope})
+    given = Given(secrets={"login": {"token": server.token.encode()}})
+    async with open_store(spec, context(given)) as client:
+        before = await client.find(FindQuery(name="."), unpaced, Work())
+        server.unread.add(folder)
+        with pytest.raises(Denied, match="may not see the value of B"):
+            await client.find(FindQuery(name="."), unpaced, Work())
+        others = await client.find(FindQuery(name="A"), unpaced, Work())
+
+    assert (set(before), set(others)) == ({"A", "B"}, {"A"})

@@ -7,7 +7,7 @@ import pytest
 
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.senhasegura import PROVIDER
-from syncret.providers.senhasegura.client import SenhaseguraClient
+from syncret.providers.senhasegura.client import Entries, SenhaseguraClient
 from syncret.providers.senhasegura.connection import open_store
 from syncret.providers.values import RemoteKey, RemoteRef, SecretBytes
 from syncret.providers.work import Work
@@ -35,8 +35,8 @@ def opened(
 
 async def test_entries(server: Senhasegura) -> None:
     async with opened(server) as client:
-        found = await client.fetch([RemoteKey("db"), RemoteKey("gone")])
-        [payload] = found.values()
+        [payload] = (await client.fetch([RemoteKey("db")])).values()
+        assert isinstance(payload, Entries)
         whole = client.value(payload, RemoteRef("db"), Work())
         user = client.value(payload, RemoteRef("db", "user"), Work())
         absent = client.value(payload, RemoteRef("db", "absent"), Work())
@@ -51,6 +51,23 @@ async def test_entries(server: Senhasegura) -> None:
         "port": b"1",
         "password": b"<x>",
     }
+
+
+async def test_what_may_not_be_read_is_not_deleted(server: Senhasegura) -> None:
+    """senhasegura leaves it out of the answer, as it does what does not exist."""
+    server.secrets["empty"] = []
+    keys = [RemoteKey(name) for name in ("db", "empty", "other")]
+    async with opened(server) as client:
+        before = await client.fetch(keys)
+        del server.secrets["db"]
+        after = await client.fetch(keys)
+
+    assert [type(found) for found in before.values()] == [Entries, Entries, Malformed]
+    assert [type(found) for found in after.values()] == [Malformed, Entries, Malformed]
+    gone = after[keys[0]]
+    assert isinstance(gone, Malformed)
+    assert str(gone) == "there is no secret db, or the authorization may not read it"
+    assert gone.hint == "check the key, and that the authorization has the secret"
 
 
 async def test_one_call_for_all_and_a_login_an_hour(server: Senhasegura) -> None:

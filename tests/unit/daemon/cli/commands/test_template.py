@@ -76,3 +76,10 @@ def test_data_that_cannot_be_read(
     Path("broken.json").write_text("{", encoding="utf-8")
     assert template("{{.}}", "--data", data) == 2
     assert told in capsys.readouterr().err
+
+
+def test_data_of_an_unknown_form_are_the_data(write: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    Path("odd.yaml").write_text("apiVersion: v1\nkind: {a: b}\n", encoding="utf-8")
+
+    assert template("{{.kind.a}}", "--data", "odd.yaml") == 0
+    assert capfdbinary.readouterr().out == b"b"

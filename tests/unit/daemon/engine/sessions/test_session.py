@@ -42,6 +42,14 @@ async def test_writers_of_one_entry_take_turns(make: Make, manager: Manager) -> 
     assert manager.most_busy == 2, "different entries are written side by side"
 
 
+async def test_an_entry_of_several_remote_keys_has_one_writer(make: Make, manager: Manager) -> None:
+    manager.delay = 1
+    manager.entry_of = lambda key: key.partition("/")[0]
+    session = (await make()).session(store(), "default")
+    await asyncio.gather(*(session.push(item(key, "v")) for key in ("app/user", "app/password", "app")))
+    assert manager.most_busy == 1
+
+
 async def test_found_keys_are_converted(make: Make, manager: Manager) -> None:
     manager.values = {"a/b": "1"}
     session = (await make()).session(store(), "default")

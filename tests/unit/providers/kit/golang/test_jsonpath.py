@@ -75,3 +75,8 @@ def test_every_value_that_is_looked_at_is_paid_for(path: str) -> None:
     short.steps = used - 1
     with pytest.raises(OverBudget):
         jsonpath.parse(path, short).get(document, short)
+
+
+def test_a_number_that_go_cannot_read() -> None:
+    with pytest.raises(Malformed, match="cannot be read from column 405"):
+        jsonpath.parse(f"$[0,{'1' * 400}]", Work())

@@ -68,6 +68,11 @@ def test_data_that_is_no_base64(text: str) -> None:
             "as-user-extra",
             id="what says more of a user",
         ),
+        pytest.param(written(**{"as-groups": ["a"]}), "as-groups without as", id="groups of nobody"),
+        pytest.param(written(**{"as-uid": "7"}), "as-uid without as", id="a UID of nobody"),
+        pytest.param(
+            written(**{"as-user-extra": {"a": ["b"]}}), "as-user-extra without as", id="more of nobody"
+        ),
     ],
 )
 def test_what_is_refused(text: bytes, expected: str) -> None:

@@ -105,6 +105,13 @@ def test_errors_tell_the_place_and_no_value(text: str, place: tuple[int, int], m
     assert "s3cret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["9" * 100_000 + "e", "0x" + "1" * 100_000 + "z", "1" * 100_000 + ".5.5"])
+def test_a_number_of_very_many_digits(text: str) -> None:
+    """With a pattern that goes back digit by digit, this would take minutes."""
+    with pytest.raises(TemplateError):
+        render(f"{{{{{text}}}}}")
+
+
 def test_an_error_names_the_function_and_the_inner_template() -> None:
     with pytest.raises(TemplateError) as caught:
         render('{{define "inner"}}{{index . 1}}{{end}}{{template "inner" 5}}')
