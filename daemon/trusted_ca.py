@@ -23,9 +23,6 @@ async def trusted_ca(path: str) -> AsyncGenerator[None, None]:
     if not path:
         yield
         return
-    from syncret.providers.kit.http.tls import beside  # few have such a file
-
-    beside.expected = True
     file = TrustedFile(Path(path))
     await asyncio.to_thread(file.look)
     following = asyncio.create_task(_follow(file), name="trusted authorities: follow the file")
@@ -52,7 +49,7 @@ class TrustedFile:
 
     def look(self) -> None:
         """Trust the authorities in the file. An absent or empty one has none; an invalid one is logged."""
-        from syncret.providers.kit.http.tls import beside  # as above
+        from syncret.providers.kit.http.tls import beside  # few have such a file
 
         try:
             with self._path.open("rb") as opened:

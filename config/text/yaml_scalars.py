@@ -1,7 +1,8 @@
 """What scalars of YAML mean to Kubernetes' own reader (sigs.k8s.io/yaml, which is YAML 1.1), and to yaml.v3.
 
 To the first, keys become strings, `yes` and `on` are booleans, timestamps stay strings, `1e3` is a number and
-`010` is eight. To the other, a library for Go, `yes` and `on` are strings, and keys are as they are written.
+`010` is eight. To the other, a library for Go, `yes` and `on` are strings, keys are as they are written, and
+those of a mapping itself win over merged ones.
 """
 
 import math
@@ -35,6 +36,7 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _TAGS: Final = "tag:yaml.org,2002:"
 _NO_TAG: Final = (None, "!")
 _INT64: Final = 2**63
+_UINT64: Final = 2**64
 _LONGEST_NUMBER: Final = 300
 _FLOAT32_DIGITS: Final = 9
 _POWERS_WRITTEN_OUT: Final = range(-4, 6)
@@ -99,20 +101,20 @@ def float_text(value: float) -> str:
     return f"{nearest:.{decimals}f}"
 
 
-def scalar(event: ScalarEvent) -> Json:
-    """The value of one scalar. Raises Fault."""
+def scalar(event: ScalarEvent, below: int = _INT64) -> Json:
+    """The value of one scalar; `below` is as in `resolve`. Raises Fault."""
     text = event.value
     if is_plain(event):
-        return text if text[:1] not in AMBIGUOUS_STARTS else _plain(text, event)
+        return text if text[:1] not in AMBIGUOUS_STARTS else _plain(text, event, below)
     tag = event.tag or ""
-    return _tagged(tag.removeprefix(_TAGS), text, event) if tag.startswith(_TAGS) else text
+    return _tagged(tag.removeprefix(_TAGS), text, event, below) if tag.startswith(_TAGS) else text
 
 
 def _scalar_of_v3(event: ScalarEvent) -> Json:
-    """As `scalar`, but old booleans are strings, and so is what JSON cannot represent."""
+    """As `scalar`, but old booleans are strings, and so is what JSON cannot represent; uint64 is exact."""
     text = event.value
     is_text = is_plain(event) and (text in _OLD_BOOLEANS or _UNSAYABLE.fullmatch(text))
-    return text if is_text else scalar(event)
+    return text if is_text else scalar(event, _UINT64)
 
 
 def _key_of_v3(key: ScalarEvent) -> str:
@@ -120,17 +122,19 @@ def _key_of_v3(key: ScalarEvent) -> str:
 
 
 class Reading(NamedTuple):
-    """How a program reads scalars, as values and as keys."""
+    """How a program reads scalars, as values and as keys, and merge keys."""
 
     value: Callable[[ScalarEvent], Json]
     key: Callable[[ScalarEvent], str]
+    merges_last: bool
+    """Whether a mapping has one merge key, whose members come after its own wherever it stands."""
 
 
-KUBERNETES: Final = Reading(scalar, key_text)
-YAML_V3: Final = Reading(_scalar_of_v3, _key_of_v3)
+KUBERNETES: Final = Reading(scalar, key_text, merges_last=False)
+YAML_V3: Final = Reading(_scalar_of_v3, _key_of_v3, merges_last=True)
 
 
-def _tagged(tag: str, text: str, event: ScalarEvent) -> Json:
+def _tagged(tag: str, text: str, event: ScalarEvent, below: int) -> Json:
     if tag == "binary":
         try:
             return b64decode(text).decode()
@@ -138,7 +142,7 @@ def _tagged(tag: str, text: str, event: ScalarEvent) -> Json:
             raise Fault("!!binary takes text in base64", line_of(event)) from None
     if tag not in _TYPES:
         return text
-    value = _plain(text, event)
+    value = _plain(text, event, below)
     if tag == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if value.__class__ is not _TYPES[tag]:
@@ -146,21 +150,25 @@ def _tagged(tag: str, text: str, event: ScalarEvent) -> Json:
     return value
 
 
-def _plain(text: str, event: ScalarEvent) -> Json:
+def _plain(text: str, event: ScalarEvent, below: int) -> Json:
     if text.startswith(_SIGNS) and _UNSAYABLE.fullmatch(text):
         raise Fault("JSON cannot represent this number", line_of(event), "put it in quotes")
-    return resolve(text) if len(text) <= _LONGEST_NUMBER else text
+    return resolve(text, below) if len(text) <= _LONGEST_NUMBER else text
 
 
 @lru_cache(maxsize=1024)
-def resolve(text: str) -> Json:
-    """The value of an unquoted scalar: null, a boolean, a number or the text itself."""
+def resolve(text: str, below: int = _INT64) -> Json:
+    """The value of an unquoted scalar: null, a boolean, a number or the text itself.
+
+    A whole number is exact `below` a bound. Beyond 64 bits it is a float, or a text if it is no decimal.
+    """
     if text in _WORDS:
         return _WORDS[text]
     digits = text.replace("_", "")
     if _INTEGER.fullmatch(digits):
         value = int(_octal(digits), 0)
-        return value if -_INT64 <= value < _INT64 else float(value)
+        if -_INT64 <= value < _UINT64:
+            return value if value < below else float(value)
     if _FLOAT.fullmatch(digits) and math.isfinite(number := float(digits)):
         return number
     return text

@@ -132,14 +132,17 @@ class _Builder:
             self._count(2, event)
             key_event = self._key(event)
             key = key_event.value
+            is_merge = False
             if not key_event.implicit[0] or key_event.tag is not None or key[:1] in _UNUSUAL_STARTS:
-                if key == _MERGE and is_plain(key_event):
-                    self._merge(result, path, depth)
-                    continue
+                is_merge = key == _MERGE and is_plain(key_event)
                 key = self._reading.key(key_event)
-            if key in own:
-                self.duplicates.append(Duplicate(render((path, key)), line_of(event)))
-            own.add(key)
+            if not is_merge or self._reading.merges_last:
+                if key in own:
+                    self.duplicates.append(Duplicate(render((path, key)), line_of(event)))
+                own.add(key)
+            if is_merge:
+                self._merge(result, path, depth)
+                continue
             event = self._next()
             if not isinstance(event, ScalarEvent) or event.anchor is not None:
                 result[key] = self.value(event, (path, key), depth)
@@ -160,13 +163,15 @@ class _Builder:
         return named
 
     def _merge(self, into: Document, path: Path, depth: int) -> None:
-        """Later entries win, merged or not; of the sources of one merge, the first wins."""
+        """Of its sources the first wins. Later entries win over it, or else own ones wherever they stand."""
         event = self._next()
         value = self.value(event, path, depth)
+        own = dict(into) if self._reading.merges_last else {}
         for source in reversed(value if is_list(value) else [value]):
             if not is_object(source):
                 raise Fault("a merge key takes a mapping, or a list of mappings", line_of(event))
             into |= source
+        into |= own
 
     def _anchored(self, alias: AliasEvent) -> Json | ScalarEvent:
         """What an alias stands for: the event of a scalar, or the value of a collection."""

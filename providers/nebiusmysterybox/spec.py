@@ -8,6 +8,7 @@ from syncret.config.catalog import Scope
 from syncret.config.errors import Problem
 from syncret.config.fields import Model, Rule, SecretKeySelector, at_least_one
 from syncret.providers.kit import spec_rules
+from syncret.providers.kit.host_names import in_ascii
 
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _LONGEST: Final = 253
@@ -119,9 +120,8 @@ def _no_host(domain: str) -> str:
     host, *port = domain.split(":")
     if len(port) > 1:
         return "too many colons in address"
-    try:
-        name = host.lower() if host.isascii() else host.encode("idna").decode().lower()
-    except UnicodeError:
+    name = in_ascii(host).lower()
+    if host and not name:
         return "it is not an internationalised domain name"
     labels = name.split(".")
     if name.endswith("."):

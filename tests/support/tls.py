@@ -33,8 +33,7 @@ _SIGNS = x509.KeyUsage(
 def trust(patch: pytest.MonkeyPatch, *authorities: "Authority") -> None:
     """Let this process trust these beside the system's, and no others, for as long as the test runs."""
     patch.setattr(tls, "beside", type(tls.beside)())
-    for cached in ("_trust", "_asking"):
-        patch.setattr(tls, cached, lru_cache(getattr(tls, cached).__wrapped__))
+    patch.setattr(tls, "_trust", lru_cache(tls._trust.__wrapped__))  # pyright: ignore[reportPrivateUsage]
     for each in authorities:
         tls.beside.add(each.pem)
 

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from syncret.config.addresses import Address
 from syncret.providers.errors import Denied, Malformed, SyncError
 from syncret.providers.kit.environment import ADDRESSES
+from syncret.providers.kit.host_names import in_ascii
 from syncret.providers.kit.http.answers import NoAddress, NotReached
 from syncret.providers.kit.http.proxies import proxy_for
 from syncret.providers.kit.http.tls import Tls
@@ -48,8 +49,9 @@ class Server(NamedTuple):
 def server_at(address: str) -> Server:
     """The server at a host, with or without a port. Raises Malformed."""
     found = _ADDRESS.fullmatch(address.strip())
-    if found is not None and 0 < int(found[2] or _HTTPS) <= _HIGHEST_PORT:
-        return Server(found[1].strip("[]"), int(found[2] or _HTTPS))
+    host = "" if found is None else in_ascii(found[1].strip("[]"))
+    if found is not None and host and 0 < int(found[2] or _HTTPS) <= _HIGHEST_PORT:
+        return Server(host, int(found[2] or _HTTPS))
     raise Malformed(
         f"{address!r} is no address of a server",
         hint=f"write a host, or host:port, with a port up to {_HIGHEST_PORT}",

@@ -1,5 +1,7 @@
 """An HTTP client: a pool of connections, limits of time and size, and errors with hints."""
 
+import asyncio
+import math
 import re
 import ssl
 import time
@@ -11,17 +13,19 @@ from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from syncret.config.version import version
-from syncret.providers.answer_memory import AnswerMemory, TooLarge, call_share
+from syncret.providers.answer_memory import AnswerMemory, call_share
 from syncret.providers.errors import Denied, Malformed, SyncError, Unavailable
 from syncret.providers.kit.http.answers import Answer, Body, error_of_status, header_dict
-from syncret.providers.kit.http.bodies import BUFFER, LARGEST, read_body
+from syncret.providers.kit.http.bodies import LARGEST, read_body
 from syncret.providers.kit.http.streams import Stream
 from syncret.providers.kit.http.targets import Target, target_of
-from syncret.providers.kit.http.tls import SYSTEM, WAITS_FOR_CLOSE_NOTIFY, Tls
+from syncret.providers.kit.http.tls import SYSTEM, Tls
 from syncret.providers.network import Network
 
 if TYPE_CHECKING:  # aiohttp takes 200 ms to import, and most commands call no server
     import aiohttp
+
+    from syncret.providers.kit.http.sessions import Sessions
 
 CONNECTIONS: Final = 100
 """Connections of one client; calls are limited by the store's token bucket."""
@@ -31,6 +35,8 @@ _SAME_METHOD: Final = {307, 308}
 _MOST_REDIRECTS: Final = 5
 _LARGEST_UNREAD: Final = 64 * 1024
 """The most bytes of an unwanted body that are read so that its connection can be used again."""
+_LONGEST_UNREAD: Final = 1.0
+"""The most seconds that they are waited for."""
 
 _NOT_IN_HEADERS: Final = re.compile(r"[\r\n\x00]")
 _READS: Final = {"GET", "HEAD"}
@@ -47,7 +53,11 @@ class Timeouts:
 
     connect: float = 10.0
     total: float | None = 60.0
-    """From the first byte sent to the last byte read, redirects included."""
+    """From the first byte sent to the last byte read, redirects and repeats included."""
+
+    def ends(self) -> float:
+        """When a request that begins now ends, on the clock `time.monotonic`."""
+        return math.inf if self.total is None else time.monotonic() + self.total
 
 
 class Http:
@@ -96,15 +106,15 @@ class Http:
         self._trusts_redirects = trusts_redirects
         self._now = now
         self._network = network
-        self._ssl: ssl.SSLContext | bool | None = None
-        """None outside of the block."""
+        self._open = False
+        self._ssl: ssl.SSLContext | None = None
+        """None for the system's trust store, which is read with the first request."""
         self._active = 0
         self._memory = AnswerMemory() if network is None else network.answers
         self._parses = parses
         self._names_servers = names_servers
         self._proxy = proxy
-        self._session: aiohttp.ClientSession | None = None
-        self._by_proxy: aiohttp.ClientSession | None = None
+        self._sessions: Sessions | None = None
 
     async def request(
         self,
@@ -134,8 +144,9 @@ class Http:
                     hint="leave it out: host and length are those of the URL and the body",
                 )
         target = self._target(self._absolute(url, params), doing)
+        ends = self._timeouts.ends()
         for _ in range(_MOST_REDIRECTS + 1):
-            answer = await self._exchange(method, target, doing, sent, body, accept)
+            answer = await self._exchange(method, target, doing, sent, body, accept, ends)
             location = answer.headers.get("location", "")
             if answer.status not in _REDIRECTS or answer.status in accept or not location:
                 break
@@ -157,21 +168,14 @@ class Http:
 
         It fails as Unavailable once nothing came for `silence` seconds. Redirects are not followed.
         """
-        import aiohttp  # see above
-        from yarl import URL  # see above
-
         from syncret.providers.kit.http.failures import FAILURES, failure  # see above
 
         target = self._target(self._absolute(url, params), doing)
+        self._check_egress(target, doing)
         failed: SyncError
         try:
-            response = await self._session_for(target, doing).get(
-                URL(target.url, encoded=True),
-                headers=headers,
-                proxy=target.proxy,
-                server_hostname=self._tls.server_name or None,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(sock_connect=self._timeouts.connect, sock_read=silence),
+            response = await self._opened().send(
+                "GET", target, headers, None, repeats=True, ends=math.inf, silence=silence
             )
         except FAILURES as error:
             failed = failure(error, doing, target.server)
@@ -186,64 +190,48 @@ class Http:
         raise failed
 
     async def __aenter__(self) -> Self:
-        self._ssl = self._tls.of_session()
+        if self._tls != SYSTEM:
+            self._ssl = self._tls.of_session()
+        self._open = True
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._open = False
         self._ssl = None
         await self._close_sessions()
 
     async def _close_sessions(self) -> None:
         """Close all connections; the next request opens another."""
-        sessions = self._session, self._by_proxy
-        self._session = self._by_proxy = None
-        for session in sessions:
-            if session is not None:
-                await session.close()
+        sessions, self._sessions = self._sessions, None
+        if sessions is not None:
+            await sessions.close()
 
-    def _new_session(self, network: Network | None) -> "aiohttp.ClientSession":
-        """A pool of connections to servers that the network allows."""
-        import aiohttp  # see above
+    def _opened(self) -> "Sessions":
+        """The connections; none is open before the first request."""
+        from syncret.providers.kit.http.sessions import Sessions  # see above
 
-        from syncret.providers.kit.http.kept import noting  # see above
-        from syncret.providers.kit.http.resolver import EgressResolver  # see above
-
-        if self._ssl is None:
+        if not self._open:
             raise RuntimeError("an Http is used inside its `async with` block")
-        connector = aiohttp.TCPConnector(
-            ssl=self._ssl,
-            limit=self._connections,
-            resolver=None if network is None else EgressResolver(network),
-            socket_factory=None if self._network is None else self._network.connections.open_socket,
-            enable_cleanup_closed=WAITS_FOR_CLOSE_NOTIFY,
-        )
-        session = aiohttp.ClientSession(
-            connector=connector,
-            trace_configs=[noting()],
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=self._headers,
-            read_bufsize=BUFFER,
-            auto_decompress=False,  # `read_body` does, in small steps
-            timeout=aiohttp.ClientTimeout(total=self._timeouts.total, sock_connect=self._timeouts.connect),
-        )
-        # It would repeat a GET, PUT or DELETE without an answer, also on a new connection: see `_sent`.
-        session._retry_connection = False  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # no option
-        return session
+        if self._sessions is None:
+            self._sessions = Sessions(
+                context=self._ssl or self._tls.of_session(),
+                server_name=self._tls.server_name,
+                headers=self._headers,
+                connect=self._timeouts.connect,
+                connections=self._connections,
+                network=self._network,
+            )
+        return self._sessions
 
-    def _session_for(self, target: Target, doing: str) -> "aiohttp.ClientSession":
-        """The pool for a server. A proxy is chosen by the daemon's administrator, and resolves the name."""
+    def _check_egress(self, target: Target, doing: str) -> None:
+        """Raise Denied for a server that the network does not allow."""
         if self._network is not None:
             try:
                 self._network.egress.check_host(target.host)
             except Denied as error:
                 raise error.within(doing) from None
-        if target.proxy is None or self._network is None:
-            self._session = self._session or self._new_session(self._network)
-            return self._session
-        self._by_proxy = self._by_proxy or self._new_session(None)
-        return self._by_proxy
 
     async def _exchange(
         self,
@@ -253,6 +241,7 @@ class Http:
         headers: Mapping[str, str],
         body: Body | None,
         accept: Collection[int],
+        ends: float,
     ) -> Answer:
         from syncret.providers.kit.http.failures import FAILURES, failure  # see above
 
@@ -261,11 +250,11 @@ class Http:
             share.server = target.server
         failed: SyncError
         async with self._active_request():
-            session = self._session_for(target, doing)
+            self._check_egress(target, doing)
             repeats = method in _READS and not (share is not None and share.once)
             try:
-                async with await self._sent(
-                    session, method, target, headers, body, repeats=repeats
+                async with await self._opened().send(
+                    method, target, headers, body, repeats=repeats, ends=ends
                 ) as response:
                     content = await self._content(response, accept)
                     return Answer(doing, response.status, header_dict(response.headers), content)
@@ -278,44 +267,6 @@ class Http:
             raise failed
         finally:
             del failed  # it would keep this frame, and with it the response
-
-    async def _sent(
-        self,
-        session: "aiohttp.ClientSession",
-        method: str,
-        target: Target,
-        headers: Mapping[str, str],
-        body: Body | None,
-        *,
-        repeats: bool,
-    ) -> "aiohttp.ClientResponse":
-        """The beginning of the response.
-
-        A kept connection may be one that the server is just closing, without a look at the request. As in Go,
-        a read is repeated then; anything else may have been carried out.
-        """
-        import aiohttp  # see above
-        from yarl import URL  # see above
-
-        from syncret.providers.kit.http.kept import Connection  # see above
-
-        while True:
-            connection = Connection()
-            try:
-                return await session.request(
-                    method,
-                    URL(target.url, encoded=True),
-                    headers=headers,
-                    data=None if body is None else body.payload,
-                    proxy=target.proxy,
-                    server_hostname=self._tls.server_name or None,
-                    allow_redirects=False,
-                    skip_auto_headers=("Content-Type",),
-                    trace_request_ctx=connection,
-                )
-            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-                if not (repeats and connection.was_kept):
-                    raise
 
     @asynccontextmanager
     async def _active_request(self) -> AsyncGenerator[None, None]:
@@ -334,10 +285,13 @@ class Http:
 
     async def _content(self, response: "aiohttp.ClientResponse", accept: Collection[int]) -> bytes:
         """The body; of a status that is not accepted none, since only the status is reported."""
+        from syncret.providers.kit.http.failures import FAILURES  # see above
+
         if _is_wanted(response.status, accept):
             return await read_body(response, self._memory, self._largest, parsed=self._parses)
-        with suppress(TooLarge):
-            await read_body(response, self._memory, _LARGEST_UNREAD, inflated=False)
+        with suppress(SyncError, *FAILURES):
+            async with asyncio.timeout(_LONGEST_UNREAD):
+                await read_body(response, self._memory, _LARGEST_UNREAD, inflated=False)
         return b""
 
     def _absolute(self, url: str, params: Mapping[str, str] | None) -> str:
@@ -380,7 +334,7 @@ class Http:
             return False
 
     def __repr__(self) -> str:
-        state = "closed" if self._ssl is None else "open"
+        state = "open" if self._open else "closed"
         return f"<Http {urlsplit(self.base).netloc.rpartition('@')[2] or '-'} {state}>"
 
 

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from syncret.providers.errors import Malformed
 from syncret.providers.kit.environment import ADDRESSES
+from syncret.providers.kit.host_names import in_ascii
 from syncret.providers.kit.http.proxies import proxy_for
 
 _PORTS: Final = {"http": 80, "https": 443}
@@ -34,7 +35,7 @@ def target_of(url: str, doing: str, proxy: str = "") -> Target:
         port = parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError:
         parts, port = urlsplit(""), 0
-    host = _ascii(parts.hostname or "")
+    host = in_ascii(parts.hostname or "")
     if parts.scheme not in _PORTS or not host:
         raise Malformed(
             f"{doing}: the URL is not one of an HTTP server", hint="write it with https:// and the host"
@@ -47,15 +48,6 @@ def target_of(url: str, doing: str, proxy: str = "") -> Target:
         url = urlunsplit(parts._replace(netloc=f"{user}{at}{host}{shown}"))
     through = proxy or proxy_for(parts.scheme, host, port, ADDRESSES)
     return Target(_sendable(url.partition("#")[0], doing), origin, server, host, through)
-
-
-def _ascii(host: str) -> str:
-    """A host as DNS knows it: an international name is encoded. Empty if that cannot be."""
-    if host.isascii():
-        return host
-    with suppress(UnicodeError):
-        return host.encode("idna").decode("ascii")
-    return ""
 
 
 def _sendable(url: str, doing: str) -> str:

@@ -18,6 +18,9 @@ WAITS_FOR_CLOSE_NOTIFY: Final = sys.version_info < (3, 12, 8) or (3, 13) <= sys.
 _BUFFER: Final = 32 * 1024
 """Bytes that a connection reads at once: two records of TLS."""
 
+_HTTP: Final = "http/1.1"
+"""What aiohttp speaks, by its name in ALPN."""
+
 _CONTEXTS: Final = 64
 """How many trust stores are cached; a parsed bundle takes some 10 kB to 1 MB."""
 
@@ -34,26 +37,13 @@ class Tls:
     server_name: str = ""
     """The name that the server's certificate must have; empty: that of the URL."""
 
-    @property
-    def plain(self) -> bool:
-        """Whether only the system's trust store is used, without a client certificate."""
-        return self == SYSTEM
-
-    def of_session(self) -> ssl.SSLContext | bool:
-        """What aiohttp takes: True for its own trust in the system's store. Raises Malformed.
+    def of_session(self) -> ssl.SSLContext:
+        """A context for aiohttp. Raises Malformed for invalid PEM.
 
         For each connection asyncio takes 256 kB to read into; a home in a cluster has a hundred of them.
         """
         sslproto.SSLProtocol.max_size = _BUFFER
-        return self.context() if beside.expected or not self.plain else True
-
-    def context(self) -> ssl.SSLContext:
-        """A context; those without a client certificate are shared. Raises Malformed for invalid PEM."""
-        if not (self.certificate or self.key):
-            return _trust(self.ca, self.verify)
-        context = _trust.__wrapped__(self.ca, self.verify)
-        identify(context, self.certificate, self.key)
-        return context
+        return self.for_protocol(_HTTP)
 
     def for_protocol(self, protocol: str) -> ssl.SSLContext:
         """A context that asks for a protocol (ALPN); those without a client certificate are shared.
@@ -61,8 +51,8 @@ class Tls:
         Raises Malformed for invalid PEM.
         """
         if not (self.certificate or self.key):
-            return _asking(self.ca, self.verify, protocol)
-        context = _asking.__wrapped__(self.ca, self.verify, protocol)
+            return _trust(self.ca, self.verify, protocol)
+        context = _trust.__wrapped__(self.ca, self.verify, protocol)
         identify(context, self.certificate, self.key)
         return context
 
@@ -78,8 +68,6 @@ class _Beside:
     """
 
     def __init__(self) -> None:
-        self.expected = False
-        """Whether there may be some; aiohttp's own context would not learn of them."""
         self._known: list[str] = []
         self._contexts: WeakSet[ssl.SSLContext] = WeakSet()
         self._lock = Lock()
@@ -93,9 +81,8 @@ class _Beside:
 
     def add(self, authorities: bytes) -> None:
         """Trust these, in PEM, from the next connection on. Raises Malformed."""
-        self.expected = True
+        text = _text(authorities)
         try:
-            text = authorities.decode("ascii")
             ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=text)
         except (ssl.SSLError, ValueError):
             text = ""
@@ -115,12 +102,12 @@ beside: Final = _Beside()
 
 
 @lru_cache(maxsize=_CONTEXTS)
-def _trust(ca: bytes, verify: bool) -> ssl.SSLContext:  # noqa: FBT001  # part of the cache's key
+def _trust(ca: bytes, verify: bool, protocol: str) -> ssl.SSLContext:  # noqa: FBT001  # part of the cache's key
     bad = False
     context: ssl.SSLContext | None = None
     try:
-        context = ssl.create_default_context(cadata=ca.decode("ascii", "replace") if ca else None)
-    except (ssl.SSLError, ValueError, TypeError):  # TypeError: it is not ASCII
+        context = ssl.create_default_context(cadata=_text(ca) if ca else None)
+    except (ssl.SSLError, ValueError):
         bad = True
     if bad or context is None:
         raise Malformed(
@@ -130,6 +117,7 @@ def _trust(ca: bytes, verify: bool) -> ssl.SSLContext:  # noqa: FBT001  # part o
     # As in Go: an intermediate in the bundle is trusted, and extensions that old CAs lack are not required.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.set_alpn_protocols([protocol])
     if not verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -138,11 +126,9 @@ def _trust(ca: bytes, verify: bool) -> ssl.SSLContext:  # noqa: FBT001  # part o
     return context
 
 
-@lru_cache(maxsize=_CONTEXTS)
-def _asking(ca: bytes, verify: bool, protocol: str) -> ssl.SSLContext:  # noqa: FBT001  # as above
-    context = _trust.__wrapped__(ca, verify)
-    context.set_alpn_protocols([protocol])
-    return context
+def _text(pem: bytes) -> str:
+    """PEM as OpenSSL reads it: comments between the blocks may be in any language, blocks are ASCII."""
+    return pem.decode("ascii", "replace").replace("\ufffd", "?")
 
 
 def identify(

@@ -92,7 +92,12 @@ async def test_what_may_not_be_read_is_not_deleted() -> None:
 
 
 async def test_yaml_means_what_it_means_to_the_operator() -> None:
-    texts = {"block": "country: NO\non: 1\ny: yes\nid: 9007199254740993\nok: true\n", "flow": "{on: 1, y: 2}"}
+    texts = {
+        "block": "country: NO\non: 1\ny: yes\nid: 9007199254740993\nok: true\n",
+        "flow": "{on: 1, y: 2}",
+        "merged": "password: own\n<<: {password: default, user: ada}\n",
+        "long": "id: 18446744073709551615\nin: {id: 18446744073709551615}\n",
+    }
     async with running(Bitwarden()) as server, BitwardenHarness(server).open() as client:
         for name, text in texts.items():
             server.add(name, text)
@@ -101,6 +106,8 @@ async def test_yaml_means_what_it_means_to_the_operator() -> None:
     assert [{name: value.raw for name, value in each.items()} for each in found] == [
         {"country": b"NO", "on": b"1", "y": b"yes", "id": b"9007199254740993", "ok": b"true"},
         {"on": b"1", "y": b"2"},
+        {"password": b"own", "user": b"ada"},
+        {"id": b"18446744073709551615", "in": b'{"id":18446744073709551615}'},
     ]
 
 

@@ -139,7 +139,9 @@ def test_a_generator_is_read_by_its_own_model() -> None:
         pytest.param([], [": must be an object with apiVersion and kind"], id="array"),
         pytest.param({}, ["apiVersion: is required", "kind: is required"], id="empty"),
         pytest.param(
-            {"apiVersion": 1, "kind": ""}, ["apiVersion: must be a string", "kind: is required"], id="no texts"
+            {"apiVersion": 1, "kind": ""},
+            ["apiVersion: must be a string", "kind: is required"],
+            id="no texts",
         ),
         pytest.param(
             document("Nonsense"), ['kind: unknown kind "Nonsense"'], id="unknown kind of a group of ours"

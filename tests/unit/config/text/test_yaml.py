@@ -65,6 +65,9 @@ def value(text: str) -> Json:
         ("!!float 1", 1.0),
         ('!!bool "no"', False),
         ("!!binary aGk=", "hi"),
+        ("9223372036854775808", float(2**63)),
+        ("18446744073709551616", float(2**64)),
+        (f"0x{'f' * 290}", f"0x{'f' * 290}"),
         ("!own text", "text"),
         ("!own {a: 1}", {"a": 1}),
     ],
@@ -91,6 +94,13 @@ def test_scalars_mean_what_they_mean_to_kubernetes(scalar: str, expected: object
         (".inf", ".inf"),
         ("'true'", "true"),
         ("!!binary aGk=", "hi"),
+        ("9223372036854775808", 2**63),
+        ("18446744073709551615", 2**64 - 1),
+        ("0xffff_ffff_ffff_ffff", 2**64 - 1),
+        ("!!int 18446744073709551615", 2**64 - 1),
+        ("18446744073709551616", float(2**64)),
+        ("-9223372036854775809", float(-(2**63) - 1)),
+        ("0x10000000000000000", "0x10000000000000000"),
         ("[on, *yes]", ["on", "yes"]),
     ],
 )
@@ -108,6 +118,28 @@ def test_keys_are_as_they_are_written_to_yaml_v3() -> None:
     [document] = parse_text(text, reading=YAML_V3)
     assert document.value == {"on": 1, "y": 2, "true": 3, "010": 4, "1.0": 5, "no": 6}
     assert document.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("mapping", "expected"),
+    [
+        pytest.param("{a: own, <<: *one}", {"a": "own", "b": 1}, id="before"),
+        pytest.param("{<<: *one, a: own}", {"a": "own", "b": 1}, id="after"),
+        pytest.param("{a: ~, <<: *one}", {"a": None, "b": 1}, id="null"),
+        pytest.param("{c: own, <<: [*one, *two]}", {"a": 1, "b": 1, "c": "own"}, id="several"),
+        pytest.param("{<<: {<<: *one, a: 9}}", {"a": 9, "b": 1}, id="of what is merged"),
+    ],
+)
+def test_own_keys_win_wherever_yaml_v3_merges(mapping: str, expected: object) -> None:
+    text = f"one: &one {{a: 1, b: 1}}\ntwo: &two {{a: 2, c: 2}}\nv: {mapping}\n"
+    [document] = parse_text(text.encode(), reading=YAML_V3)
+    assert is_object(document.value)
+    assert (document.value["v"], document.problems) == (expected, ())
+
+
+def test_yaml_v3_merges_once() -> None:
+    [document] = parse_text(b"v:\n  <<: {a: 1}\n  <<: {b: 1}\n", reading=YAML_V3)
+    assert [(each.path, each.line) for each in document.problems] == [('v["<<"]', 3)]
 
 
 def test_keys_become_strings() -> None:

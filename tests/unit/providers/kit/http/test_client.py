@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from aiohttp import StreamReader, web
 
-from syncret.providers.answer_memory import Share, call_share
 from syncret.providers.errors import Denied, Malformed, SyncError, Throttled, Unavailable
 from syncret.providers.kit.http import (
     Body,
@@ -418,39 +417,6 @@ async def test_a_large_body_is_sent_whole_and_warns_nobody(
         body = Body(b"x" * size, "application/json", may_leave)
         answer = await http.request("PUT", "/", doing="writing", body=body)
     assert answer.json() == [size, size]
-
-
-@pytest.mark.parametrize("answers", [0, 1], ids=["a new one", "one that was kept"])
-@pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE", "once"])
-async def test_a_connection_that_breaks(method: str, answers: int) -> None:
-    """What the server may have carried out is not sent again, but for reads on a connection that was kept."""
-    share = Share(NETWORK.answers)
-    share.once = method == "once"
-    method = "GET" if share.once else method
-    call_share.set(share)
-    asked: list[bytes] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answers the first requests, and none after them."""
-        while True:
-            asked.append(await reader.readuntil(b"\r\n\r\n"))
-            if len(asked) > answers:
-                break
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with (
-        server,
-        Http(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", network=NETWORK) as http,
-    ):
-        for _ in range(answers):
-            await http.request(method, "/", doing="reading")
-        with pytest.raises(Unavailable, match=r"(closed|broke) the connection"):
-            await http.request(method, "/", doing="reading")
-
-    repeats = 1 if method == "GET" and answers and not share.once else 0
-    assert len(asked) == answers + 1 + repeats
 
 
 @pytest.mark.parametrize("encoding", ["br", "gzip"])

@@ -111,11 +111,24 @@ async def test_a_server_without_tls() -> None:
         pytest.param(b"not PEM", id="text"),
         pytest.param(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", id="no certificate"),
         pytest.param("\u00fc".encode(), id="not ASCII"),
+        pytest.param(
+            Authority().pem.replace(b"\nMII", "\nMI\u00fcI".encode()), id="not ASCII inside of a block"
+        ),
     ],
 )
 def test_a_bundle_that_is_none(pem: bytes) -> None:
     with pytest.raises(Malformed, match="CA bundle"):
-        Tls(ca=pem).context()
+        Tls(ca=pem).of_session()
+
+
+def test_a_bundle_may_have_comments_in_any_language(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trust(monkeypatch)
+    pem = "# F\u0151tan\u00fas\u00edtv\u00e1ny\n".encode() + authority.pem
+    assert trusted_by(Tls(ca=pem).of_session()) == {"Test authority"}
+    tls.beside.add(pem)
+    assert "Test authority" in trusted_by(Tls().of_session())
 
 
 def test_a_pair_that_is_none(authority: Authority) -> None:
@@ -127,15 +140,26 @@ def test_a_pair_that_is_none(authority: Authority) -> None:
         (b"x", b"y"),
     ):
         with pytest.raises(Malformed, match="client certificate"):
-            Tls(ca=authority.pem, certificate=certificate, key=key).context()
+            Tls(ca=authority.pem, certificate=certificate, key=key).of_session()
+
+
+async def test_the_system_s_store_is_trusted_by_the_same_rules(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in Go: a certificate in it is trusted though its issuer is not there."""
+    trust(monkeypatch)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "server.pem"))
+    async with served(all_to(ok), authority.server(tmp_path)) as url:
+        assert await ask(url, Tls()) == {"client": False}
 
 
 def test_contexts_are_shared_without_a_key_only(authority: Authority) -> None:
     pair = authority.pair("client")
     own = Tls(ca=authority.pem, certificate=pair.certificate, key=pair.key)
 
-    assert Tls(ca=authority.pem).context() is Tls(ca=authority.pem).context()
-    assert own.context() is not own.context()
+    assert Tls(ca=authority.pem).of_session() is Tls(ca=authority.pem).of_session()
+    assert Tls().of_session() is Tls().of_session()
+    assert own.of_session() is not own.of_session()
     assert "PRIVATE" not in repr(own)
 
 
@@ -145,7 +169,7 @@ def test_contexts_for_a_protocol_are_shared_without_a_key_only(authority: Author
 
     assert Tls(ca=authority.pem).for_protocol("h2") is Tls(ca=authority.pem).for_protocol("h2")
     assert known.for_protocol("h2") is not known.for_protocol("h2")
-    assert Tls(ca=authority.pem).for_protocol("h2") is not Tls(ca=authority.pem).context()
+    assert Tls(ca=authority.pem).for_protocol("h2") is not Tls(ca=authority.pem).of_session()
 
 
 @pytest.mark.parametrize("kind", ["plain", "client certificate", "another name", "a protocol"])
@@ -156,9 +180,9 @@ def test_what_is_trusted_beside_the_system_s(
     trust(monkeypatch, authority)
     pair, other = authority.pair("client"), Authority("another")
     contexts: dict[str, Callable[[], ssl.SSLContext]] = {
-        "plain": Tls().context,
-        "client certificate": Tls(certificate=pair.certificate, key=pair.key).context,
-        "another name": Tls(server_name="api.example").context,
+        "plain": Tls().of_session,
+        "client certificate": Tls(certificate=pair.certificate, key=pair.key).of_session,
+        "another name": Tls(server_name="api.example").of_session,
         "a protocol": partial(Tls().for_protocol, "h2"),
     }
     made = contexts[kind]()
@@ -172,14 +196,13 @@ def test_what_is_trusted_beside_the_system_s(
 def test_a_store_s_own_authority_stands_alone(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
     trust(monkeypatch, Authority("another"))
 
-    assert trusted_by(Tls(ca=authority.pem).context()) == {"Test authority"}
+    assert trusted_by(Tls(ca=authority.pem).of_session()) == {"Test authority"}
 
 
 async def test_an_open_client_trusts_what_comes_later(
     authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trust(monkeypatch)
-    tls.beside.expected = True
     async with served(all_to(ok), authority.server(tmp_path)) as url, Http(url, network=NETWORK) as http:
         with pytest.raises(Malformed, match="is not trusted"):
             await http.request("GET", "/", doing="reading key a")
