@@ -1,7 +1,7 @@
-"""The logins of Akeyless: an access ID with a key, or a ServiceAccount's token that a gateway verifies."""
+"""The logins of Akeyless: with a key, a ServiceAccount's token, or a proof of an identity at a cloud."""
 
 from base64 import b64encode
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -19,6 +19,19 @@ _LASTS: Final = 1800.0
 """Seconds after which a token is replaced; the API does not say how long one is good."""
 
 _KEYS: Final = {"api_key", "access_key"}
+_CLOUDS: Final = {
+    "aws_iam": "that the auth method allows the daemon's role and account at AWS",
+    "azure_ad": "that the auth method allows the tenant and the identity at Azure, and its audience",
+    "gcp": "that the auth method allows the service account at Google, and the audience in accessTypeParam",
+}
+"""What may be wrong if Akeyless refuses the proof of a cloud, by access type."""
+
+
+class _Login(NamedTuple):
+    """What is sent, and what to check if it is refused."""
+
+    body: dict[str, str]
+    check: str
 
 
 class _Token(msgspec.Struct):
@@ -29,39 +42,60 @@ def login_of(spec: AkeylessSpec, http: Http, context: OpenContext) -> ExpiringLo
     """The login of the spec."""
 
     async def log_in() -> ExpiringValue[SecretBytes]:
+        login = await _login(spec, context)
         answer = await log_in_with(
             http,
             "/auth",
-            json_body(await _proof(spec, context)),
+            json_body(login.body),
             doing="logging in to Akeyless",
-            hint="check the access ID, and its key or the Kubernetes auth configuration of the gateway",
+            hint=f"check the access ID, and {login.check}",
         )
         return ExpiringValue(SecretBytes(answer.decode(_Token).token.encode()), context.now() + _LASTS)
 
     return ExpiringLogin(log_in, now=context.now, log_in=context.log_in)
 
 
-async def _proof(spec: AkeylessSpec, context: OpenContext) -> dict[str, str]:
+async def _login(spec: AkeylessSpec, context: OpenContext) -> _Login:
     auth = spec.auth_secret_ref
     if auth.kubernetes_auth is not None:
         jwt = await _account_token(auth.kubernetes_auth, context)
-        return {
+        body = {
             "access-id": auth.kubernetes_auth.access_id,
             "access-type": "k8s",
             "k8s-auth-config-name": auth.kubernetes_auth.k8s_conf_name,
             "k8s-service-account-token": b64encode(jwt.encode()).decode(),
         }
+        return _Login(body, "the Kubernetes auth configuration of the gateway")
     path, ref = "authSecretRef.secretRef", auth.secret_ref
     kind = await read_trimmed(context, ref.access_type, f"{path}.accessType")
-    if kind not in _KEYS:
+    if kind not in _KEYS and kind not in _CLOUDS:
         raise Malformed(
-            f"access type {kind!r} is not supported", hint="use api_key or access_key, or kubernetesAuth"
+            f'{path}.accessType: Secret "{ref.access_type.name}" holds no access type that is supported',
+            hint="write api_key, access_key, aws_iam, azure_ad or gcp into it; for k8s use kubernetesAuth",
         )
-    return {
-        "access-id": await read_trimmed(context, ref.access_id, f"{path}.accessID"),
-        "access-type": "access_key",
-        "access-key": await read_trimmed(context, ref.access_type_param, f"{path}.accessTypeParam"),
-    }
+    access = await read_trimmed(context, ref.access_id, f"{path}.accessID")
+    selector, parameter = ref.access_type_param if ref.access_type_param.name else None, ""
+    if selector is not None or kind in _KEYS:
+        parameter = await read_trimmed(context, selector, f"{path}.accessTypeParam")
+    if kind in _KEYS:
+        return _Login({"access-id": access, "access-type": "access_key", "access-key": parameter}, "its key")
+    proof = b64encode(await _cloud_id(kind, parameter, spec, context)).decode()
+    return _Login({"access-id": access, "access-type": kind, "cloud-id": proof}, _CLOUDS[kind])
+
+
+async def _cloud_id(kind: str, parameter: str, spec: AkeylessSpec, context: OpenContext) -> bytes:
+    """The proof of an identity at a cloud, made anew for each login. Raises SyncError."""
+    if kind == "aws_iam":
+        from syncret.providers.akeyless import aws  # needs a parser of XML, among others
+
+        return await aws.cloud_id(spec, context)
+    if kind == "azure_ad":
+        from syncret.providers.akeyless import azure  # as above
+
+        return await azure.cloud_id(spec, parameter, context)
+    from syncret.providers.akeyless import google  # as above
+
+    return await google.cloud_id(spec, parameter, context)
 
 
 async def _account_token(auth: KubernetesAuth, context: OpenContext) -> str:

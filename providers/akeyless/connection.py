@@ -9,6 +9,7 @@ import msgspec
 
 from syncret.providers.akeyless.auth import login_of
 from syncret.providers.akeyless.client import AkeylessClient
+from syncret.providers.akeyless.receivers import HOME, base
 from syncret.providers.akeyless.spec import AkeylessSpec
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import SyncError
@@ -18,8 +19,6 @@ from syncret.providers.kit.rest.api import Refusals, denied, says
 from syncret.providers.kit.rest.connection import connected
 from syncret.providers.kit.rest.endpoints import Endpoint
 from syncret.providers.kit.rest.identities import FixedHeaders
-
-HOME: Final = "https://api.akeyless.io"
 
 _ANYTHING: Final = (400, 401, 403, 404, 405)
 
@@ -62,7 +61,7 @@ async def _api_at(url: str, tls: Tls, context: OpenContext) -> str:
 async def open_store(spec: AkeylessSpec, context: OpenContext) -> AsyncGenerator[AkeylessClient, None]:
     """A client that is logged in. Raises SyncError."""
     tls = Tls(ca=await ca_bundle(spec.ca_bundle, spec.ca_provider, context))
-    url = await _api_at((spec.akeyless_gw_api_url or HOME).rstrip("/"), tls, context)
+    url = await _api_at(base(spec), tls, context)
     identity = FixedHeaders({})  # the token is a member of each body
     async with connected(url, context, identity, _REFUSALS, tls=tls) as api:
         login = login_of(spec, api.http, context)

@@ -37,10 +37,11 @@ class AccessSecret(Model):
     access_id: SecretKeySelector = msgspec.field(default=SecretKeySelector(), name="accessID")
     """The Secret key with the access ID. Example: {name: akeyless-login, key: id}"""
     access_type: SecretKeySelector = SecretKeySelector()
-    """The Secret key with the type: `api_key` or `access_key`; those of clouds are not supported yet.
-    Example: {name: akeyless-login, key: type}"""
+    """The Secret key with the type: `api_key` or `access_key`; `aws_iam`, `azure_ad` or `gcp` proves the
+    daemon's own identity at its cloud. Example: {name: akeyless-login, key: type}"""
     access_type_param: SecretKeySelector = SecretKeySelector()
-    """The Secret key with the parameter: the access key. Example: {name: akeyless-login, key: key}"""
+    """The Secret key with the parameter: the access key; of `azure_ad` the object ID of a managed identity,
+    of `gcp` the audience (`akeyless.io` without it). Example: {name: akeyless-login, key: key}"""
 
 
 class AkeylessAuth(Model):
@@ -52,10 +53,10 @@ class AkeylessAuth(Model):
     kubernetes_auth: KubernetesAuth | None = None
     """A ServiceAccount."""
     secret_ref: AccessSecret = AccessSecret()
-    """An access ID with its key."""
+    """An access ID with its key, or with a type of a cloud."""
     service_account_ref: ServiceAccountSelector | None = None
-    """The account whose token is exchanged for an Azure one; only the access type `azure_ad` uses it, which
-    is not supported yet. Example: {name: app}"""
+    """The account whose token is exchanged for an Azure one, in place of the daemon's own identity; only the
+    access type `azure_ad` uses it. Example: {name: app}"""
 
 
 class AkeylessSpec(Model):

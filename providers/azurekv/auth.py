@@ -1,7 +1,6 @@
 """How a store logs in to Azure: service principal, managed identity or workload identity."""
 
 from functools import partial
-from typing import Final
 
 from syncret.config.fields import SecretKeySelector, ServiceAccountSelector
 from syncret.providers.azurekv.receivers import receivers
@@ -10,18 +9,12 @@ from syncret.providers.contract import Credentials, OpenContext
 from syncret.providers.errors import Malformed
 from syncret.providers.kit import environment
 from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
-from syncret.providers.kit.auth.logins import ExpiringValue
 from syncret.providers.kit.azure import entra
 from syncret.providers.kit.azure.entra import Application, Login, LoginFields
 from syncret.providers.kit.azure.signing import ClientCertificate
+from syncret.providers.kit.azure.workload import CLIENT_ID, TENANT_ID, workload_login
 from syncret.providers.kit.http import Http
 from syncret.providers.values import SecretBytes
-
-CLIENT_ID: Final = "azure.workload.identity/client-id"
-TENANT_ID: Final = "azure.workload.identity/tenant-id"
-"""Annotations of a ServiceAccount with the application it is federated with."""
-
-_HOUR: Final = 3600
 
 
 async def choose_login(
@@ -57,23 +50,6 @@ def workload_fields(method: str, account: str) -> LoginFields:
         tenant=f"tenantId, or the annotation {TENANT_ID} {annotations}",
         proof=account,
     )
-
-
-def workload_login(
-    http: Http, application: Application, account: ServiceAccountSelector, context: OpenContext
-) -> Login:
-    """The workload identity of a ServiceAccount; each login requests a new token of it."""
-
-    async def login() -> ExpiringValue[SecretBytes]:
-        issued = await context.credentials.account_token(
-            account.name,
-            audiences=(entra.AUDIENCE, *account.audiences),
-            seconds=_HOUR,
-            namespace=account.namespace,
-        )
-        return await entra.log_in_with_token(http, application, issued.token, context.now)
-
-    return login
 
 
 async def read_stripped(selector: SecretKeySelector, credentials: Credentials) -> str:

@@ -8,19 +8,14 @@ from typing import Final, TypeVar
 import msgspec
 
 from syncret.providers.azurekv.acr import AcrAccessTokenSpec, receivers
-from syncret.providers.azurekv.auth import (
-    CLIENT_ID,
-    TENANT_ID,
-    read_stripped,
-    workload_fields,
-    workload_login,
-)
+from syncret.providers.azurekv.auth import read_stripped, workload_fields
 from syncret.providers.contract import OpenContext
 from syncret.providers.errors import Denied, Malformed
 from syncret.providers.kit import environment
 from syncret.providers.kit.ambient.azure import log_in_with_managed_identity, pod_login
 from syncret.providers.kit.azure.clouds import CLOUDS
 from syncret.providers.kit.azure.entra import Application, Login, LoginFields, log_in_with_secret
+from syncret.providers.kit.azure.workload import CLIENT_ID, TENANT_ID, workload_login
 from syncret.providers.kit.http import Http, form_body
 from syncret.providers.values import SecretBytes
 

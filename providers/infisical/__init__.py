@@ -2,7 +2,8 @@
 
 spec        the spec of a store, its rules     client   the endpoints, the client of a store
 connection  opens a store                      auth     the logins of machine identities
-places      keys as folders and names, the entries of a list
+places      keys as folders and names         clouds   the logins with an identity at a cloud
+receivers   where the daemon's own identity would go
 """
 
 from typing import Final

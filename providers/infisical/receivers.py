@@ -1,9 +1,16 @@
-"""The address of a store's API, which gets a token of the daemon if it logs in as its ServiceAccount."""
+"""The address of a store's API, which gets a proof of the daemon's own identity if it logs in with that."""
 
 from collections.abc import Iterator
 
 from syncret.providers.contract import Receiver
-from syncret.providers.infisical.spec import InfisicalSpec
+from syncret.providers.infisical.spec import (
+    AwsAuth,
+    AzureAuth,
+    GcpIdTokenAuth,
+    InfisicalSpec,
+    KubernetesAuth,
+    Method,
+)
 
 
 def base(spec: InfisicalSpec) -> str:
@@ -13,8 +20,22 @@ def base(spec: InfisicalSpec) -> str:
 
 
 def receivers(spec: InfisicalSpec) -> Iterator[Receiver]:
-    """The server, if the Kubernetes login names no token of its own."""
-    login = spec.auth.kubernetes_auth_credentials
-    if login is not None and login.service_account_token_path is None:
-        sends = "a token of the daemon's ServiceAccount"
+    """The server, unless the login that is used names credentials."""
+    sends = _sent_by(spec.auth.chosen())
+    if sends:
         yield Receiver("infisical", base(spec), sends, path="hostAPI")
+
+
+def _sent_by(method: Method | None) -> str:
+    """What of the daemon's identity a login sends; empty if it names all that it sends."""
+    match method:
+        case KubernetesAuth(service_account_token_path=None):
+            return "a token of the daemon's ServiceAccount"
+        case AwsAuth():
+            return "a request signed with the AWS credentials of the daemon"
+        case AzureAuth():
+            return "an access token of the daemon's identity at Azure"
+        case GcpIdTokenAuth():
+            return "an identity token of the daemon's machine at Google"
+        case _:
+            return ""

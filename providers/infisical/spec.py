@@ -1,6 +1,7 @@
 """The spec of an Infisical store, and its rules beyond the schema."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import msgspec
 
@@ -43,38 +44,40 @@ class MachineIdentity(Model):
 
 
 class AwsAuth(MachineIdentity):
-    """The AWS identity of the machine. It is not supported yet.
+    """The daemon's own role or keys at AWS, of its ServiceAccount, pod, task or machine.
 
     Example: {identityId: {name: infisical-login, key: identity}}
     """
 
 
 class AzureAuth(MachineIdentity):
-    """The Azure identity of the machine. It is not supported yet.
+    """The managed identity of the daemon's machine at Azure, or the workload identity of its pod.
 
     Example: {identityId: {name: infisical-login, key: identity}}
     """
 
     resource: SecretKeySelector | None = None
-    """The Secret key with the audience of the token. Example: {name: infisical-login, key: resource}"""
+    """The Secret key with the audience of the token; absent: https://management.azure.com/.
+    Example: {name: infisical-login, key: resource}"""
 
 
 class GcpIdTokenAuth(MachineIdentity):
-    """The Google identity of the machine. It is not supported yet.
+    """The service account of the daemon's machine at Google, or in GKE that of its pod.
 
     Example: {identityId: {name: infisical-login, key: identity}}
     """
 
 
 class GcpIamAuth(MachineIdentity):
-    """A Google service account, by the path of its key file. It is not supported yet.
+    """A Google service account, by the path of its key file.
 
     Example: {identityId: {name: infisical-login, key: identity}, serviceAccountKeyFilePath: {name:
     infisical-login, key: path}}
     """
 
     service_account_key_file_path: SecretKeySelector
-    """The Secret key with the path of the file. Example: {name: infisical-login, key: path}"""
+    """The Secret key with the path of the file, which must be below a folder of the setting `manifestFiles`.
+    Example: {name: infisical-login, key: path}"""
 
 
 class JwtAuth(MachineIdentity):
@@ -112,7 +115,7 @@ class LdapAuth(MachineIdentity):
 
 
 class OciAuth(MachineIdentity):
-    """An API signing key of Oracle's cloud. It is not supported yet.
+    """An API signing key of a user of Oracle's cloud.
 
     Example: {identityId: {name: oci, key: identity}, userId: {name: oci, key: user}, tenancyId: {name: oci,
     key: tenancy}, region: {name: oci, key: region}, fingerprint: {name: oci, key: fingerprint}, privateKey:
@@ -133,6 +136,21 @@ class OciAuth(MachineIdentity):
     """The Secret key with its passphrase. Example: {name: oci, key: passphrase}"""
 
 
+Method: TypeAlias = (
+    UniversalAuth
+    | AzureAuth
+    | GcpIdTokenAuth
+    | GcpIamAuth
+    | JwtAuth
+    | LdapAuth
+    | OciAuth
+    | KubernetesAuth
+    | AwsAuth
+    | TokenAuth
+)
+"""How to log in."""
+
+
 class InfisicalAuth(Model):
     """How the store authenticates: one of these. All parts, IDs and paths too, are read from Secrets.
 
@@ -144,13 +162,13 @@ class InfisicalAuth(Model):
     token_auth_credentials: TokenAuth | None = None
     """A static access token."""
     aws_auth_credentials: AwsAuth | None = None
-    """The AWS identity of the machine."""
+    """The daemon's identity at AWS."""
     azure_auth_credentials: AzureAuth | None = None
-    """The Azure identity of the machine."""
+    """The daemon's identity at Azure."""
     gcp_id_token_auth_credentials: GcpIdTokenAuth | None = None
-    """The Google identity of the machine."""
+    """The daemon's identity at Google."""
     gcp_iam_auth_credentials: GcpIamAuth | None = None
-    """A Google service account."""
+    """The key file of a Google service account."""
     jwt_auth_credentials: JwtAuth | None = None
     """A JWT of another identity provider."""
     kubernetes_auth_credentials: KubernetesAuth | None = None
@@ -159,6 +177,22 @@ class InfisicalAuth(Model):
     """A user of a directory."""
     oci_auth_credentials: OciAuth | None = None
     """A signing key of Oracle's cloud."""
+
+    def chosen(self) -> "Method | None":
+        """The first method in the operator's order; None if there is none."""
+        methods = (
+            self.universal_auth_credentials,
+            self.azure_auth_credentials,
+            self.gcp_id_token_auth_credentials,
+            self.gcp_iam_auth_credentials,
+            self.jwt_auth_credentials,
+            self.ldap_auth_credentials,
+            self.oci_auth_credentials,
+            self.kubernetes_auth_credentials,
+            self.aws_auth_credentials,
+            self.token_auth_credentials,
+        )
+        return next((method for method in methods if method is not None), None)
 
 
 class SecretsScope(Model):

@@ -26,8 +26,10 @@ _NAMES: Final = frozenset(
         "AWS_SECRETSMANAGER_ENDPOINT",
         "AWS_SSM_ENDPOINT",
         "AWS_STS_ENDPOINT",
-        # Azure's login endpoint, and the tenant of ServiceAccounts that name none
+        # Azure's login endpoint, the cloud, and the tenant of ServiceAccounts that name none
         "AZURE_AUTHORITY_HOST",
+        "AZURE_CLOUD",
+        "AZURE_ENVIRONMENT",
         "AZURE_TENANT_ID",
         # Azure's resource manager, and what tokens for it are for, as in Azure Service Operator
         "AZURE_RESOURCE_MANAGER_AUDIENCE",

@@ -1,7 +1,8 @@
 """Reads private keys and PKCS#12 files of untrusted origin.
 
-Checking a long RSA key takes seconds or even minutes, and a PKCS#12 file chooses its number of rounds of key
-derivation. Each is one call that would block the event loop, so it is made in a worker process.
+Checking a long RSA key takes seconds or even minutes, and an encrypted key or a PKCS#12 file chooses its
+number of rounds of key derivation. Each is one call that would block the event loop, so it is made in a
+worker process.
 """
 
 import hashlib
@@ -20,6 +21,7 @@ MOST_BITS: Final = 8192
 
 _CHECKING: Final = "checking an RSA key"
 _READING: Final = "reading a PKCS#12 file"
+_DECRYPTING: Final = "decrypting a private key"
 _DIGEST_SIZE: Final = 64
 
 _VALID: Final = SizedCache[bytes, bool](most=1000, most_bytes=1000 * _DIGEST_SIZE)
@@ -31,6 +33,23 @@ def from_pem(data: bytes, work: Work) -> "PrivateKeyTypes | None":
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     return _loaded(load_pem_private_key, data, work)
+
+
+def from_encrypted_pem(data: bytes, password: bytes, work: Work) -> "PrivateKeyTypes | None":
+    """The key in an encrypted PEM document; None if there is none that is valid, or the password is wrong."""
+    decrypted = work.apart(_DECRYPTING, decrypted_pem, data, password)
+    return None if decrypted is None else from_der(decrypted, work)
+
+
+def decrypted_pem(data: bytes, password: bytes) -> bytes | None:
+    """The key in PKCS#8, not checked yet."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        return _pkcs8(load_pem_private_key(data, password, unsafe_skip_rsa_key_validation=True))
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
 
 
 def from_der(data: bytes, work: Work) -> "PrivateKeyTypes | None":

@@ -14,11 +14,11 @@ from syncret.providers.errors import Malformed
 from syncret.providers.kit.ambient.oracle import machine, workload_session
 from syncret.providers.kit.auth import jwt
 from syncret.providers.kit.auth.logins import ExpiringValue
+from syncret.providers.kit.auth.oracle_requests import Signer, signature
 from syncret.providers.kit.environment import ADDRESSES
 from syncret.providers.kit.http import Http, json_body
 from syncret.providers.kit.references import read_text
 from syncret.providers.oracle.receivers import receivers
-from syncret.providers.oracle.signing import Signer, signature
 from syncret.providers.oracle.spec import OracleAuth, OracleSpec
 from syncret.providers.values import SecretBytes
 from syncret.providers.work import Work

@@ -17,6 +17,9 @@ from syncret.providers.values import SecretBytes
 
 _SESSION_SECONDS: Final = "300"
 _HINT: Final = "does the machine have a role?"
+_METADATA: Final = "http://169.254.169.254/latest"
+_OF_TASKS: Final = "http://169.254.170.2"
+"""Where ECS gives a task its credentials."""
 
 
 class Keys(msgspec.Struct, rename="pascal"):
@@ -36,6 +39,9 @@ def web_identity_of_pod(own: OwnIdentity) -> WebIdentity | None:
 async def keys_of_pod(own: OwnIdentity, now: Callable[[], float]) -> Keys | None:
     """The keys that the agent of EKS or ECS gives the daemon's pod."""
     url = own.environment.get("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+    relative = own.environment.get("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
+    if relative:
+        url = f"{_OF_TASKS}{relative}"
     if not url:
         return None
     path = own.environment.get("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
@@ -55,6 +61,16 @@ async def keys_of_pod(own: OwnIdentity, now: Callable[[], float]) -> Keys | None
     return answer.decode(Keys)
 
 
+async def keys_of_machine(own: OwnIdentity, now: Callable[[], float]) -> Keys:
+    """The keys of the machine's role. Raises SyncError."""
+    return await _imds_of(own, now).keys(_MACHINE)
+
+
+async def region_of_machine(own: OwnIdentity, now: Callable[[], float]) -> str:
+    """The region that the machine is in. Raises SyncError."""
+    return await _imds_of(own, now).get(_MACHINE, _MACHINE.region_url)
+
+
 async def keys_for_federation(
     own: OwnIdentity, source: CredentialSource, endpoints: Endpoints, now: Callable[[], float]
 ) -> AwsKeys:
@@ -68,15 +84,26 @@ async def keys_for_federation(
     if access and secret:
         session = environment.get("AWS_SESSION_TOKEN", "")
         return AwsKeys(access, SecretBytes(secret.encode()), SecretBytes(session.encode()), region)
-    role = await imds.get(source, source.url)
-    document = await imds.get(source, f"{source.url.rstrip('/')}/{quote(role, safe='')}")
-    keys = None
-    with suppress(msgspec.MsgspecError):
-        keys = msgspec.json.decode(document, type=Keys)
-    if keys is None:
-        raise Malformed("AWS's metadata server gives no credentials", hint=_HINT)
+    keys = await imds.keys(source)
     secret_key, token = SecretBytes(keys.secret_access_key.encode()), SecretBytes(keys.token.encode())
     return AwsKeys(keys.access_key_id, secret_key, token, region)
+
+
+_MACHINE: Final = CredentialSource(
+    url=f"{_METADATA}/meta-data/iam/security-credentials/",
+    region_url=f"{_METADATA}/meta-data/placement/region",
+    imdsv2_session_token_url=f"{_METADATA}/api/token",
+)
+"""Where a machine finds its region, and the keys of its role."""
+
+
+def _imds_of(own: OwnIdentity, now: Callable[[], float]) -> "_Imds":
+    if own.environment.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
+        raise Malformed(
+            "the daemon has no identity at AWS: its environment names none, and its machine is not asked",
+            hint="give its pod or machine a role, and for the latter unset AWS_EC2_METADATA_DISABLED",
+        )
+    return _Imds(Endpoints.of(own.environment), now)
 
 
 class _Imds:
@@ -102,6 +129,14 @@ class _Imds:
         return await self._ask(
             "GET", url, {"X-aws-ec2-metadata-token": self._session} if self._session else {}
         )
+
+    async def keys(self, source: CredentialSource) -> Keys:
+        """The keys of the first role below the source's URL."""
+        role = await self.get(source, source.url)
+        document = await self.get(source, f"{source.url.rstrip('/')}/{quote(role, safe='')}")
+        with suppress(msgspec.MsgspecError):
+            return msgspec.json.decode(document, type=Keys)
+        raise Malformed("AWS's metadata server gives no credentials", hint=_HINT)
 
     async def _ask(self, method: str, url: str, headers: Mapping[str, str]) -> str:
         answer = await metadata.ask(

@@ -30,22 +30,36 @@ class _Endpoint:
 
 
 async def log_in_with_managed_identity(
-    own: OwnIdentity, resource: str, identity: str, now: Callable[[], float]
+    own: OwnIdentity,
+    resource: str,
+    identity: str,
+    now: Callable[[], float],
+    *,
+    object_id: str = "",
+    hint: str = "",
 ) -> ExpiringValue[SecretBytes]:
-    """A token for a service, of the identity with this client ID or resource ID (empty: the only one).
+    """A token for a service, from the metadata server of the machine, or the endpoint of an App Service.
 
-    From the metadata server of the machine, or the endpoint of an App Service.
+    Args:
+        own: what the door grants.
+        resource: the service.
+        identity: client ID or resource ID of the identity; empty: the only one.
+        now: the clock.
+        object_id: its object ID, in place of `identity`.
+        hint: what to do if there is no such identity; empty: as for `identityId` and `authType`.
     """
     endpoint = _endpoint(own.environment)
     params = {"api-version": endpoint.version, "resource": resource}
     if identity:
         params[endpoint.by_resource if "/" in identity else "client_id"] = identity
+    if object_id:
+        params["object_id"] = object_id
     doing = "logging in as the managed identity"
     answer = await metadata.ask(
         "GET",
         endpoint.url,
         doing=doing,
-        hint=_HINT,
+        hint=hint or _HINT,
         now=now,
         params=params,
         headers=endpoint.headers,
@@ -53,7 +67,7 @@ async def log_in_with_managed_identity(
     )
     if answer.status == HTTPStatus.GONE:
         raise Unavailable(f"{doing}: the metadata server is being updated")
-    hint = f"is identityId {identity} assigned to the machine?" if identity else _HINT
+    hint = hint or (f"is identityId {identity} assigned to the machine?" if identity else _HINT)
     if answer.status == HTTPStatus.NOT_FOUND and endpoint.of_machine:
         problem = "the metadata server is being updated, or has no such identity (HTTP 404)"
         raise Unavailable(f"{doing}: {problem}", hint=hint)

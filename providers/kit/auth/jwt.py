@@ -16,11 +16,16 @@ if TYPE_CHECKING:  # slow to import
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
 
-def private_key(pem: bytes, work: Work) -> "RSAPrivateKey | None":
-    """The RSA key in a PEM document; None if there is none, or it has a password."""
+def private_key(pem: bytes, work: Work, password: bytes = b"") -> "RSAPrivateKey | None":
+    """The RSA key in a PEM document; None if there is none, or it has another password.
+
+    A password counts only for a key that has one.
+    """
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
     key = private_keys.from_pem(pem, work)
+    if key is None and password:
+        key = private_keys.from_encrypted_pem(pem, password, work)
     return key if isinstance(key, RSAPrivateKey) else None
 
 

@@ -23,7 +23,7 @@ from syncret.providers.registry import Registry
 from syncret.providers.values import RemoteKey
 from tests.support.foreign import CANARY, Recorder, foreign_server, machine
 from tests.support.jwts import private_key, signed
-from tests.support.opened import context, door_of
+from tests.support.opened import Given, context, door_of
 
 JWT = signed({"sub": "system:serviceaccount:syncret:daemon"}, private_key("daemon"), kid="test")
 EVIL = "https://evil.example"
@@ -43,6 +43,23 @@ def is_signed_by_the_daemon(text: str) -> bool:
     """Whether the header in a login of Vault's method `iam` is signed with the daemon's keys."""
     body = msgspec.json.decode(text.partition("\n\n")[2])
     return CANARY in b64decode(body["iam_request_headers"]).decode()
+
+
+def is_signed_for_infisical(text: str) -> bool:
+    """The same for a login of Infisical's."""
+    body = msgspec.json.decode(text.partition("\n\n")[2])
+    return CANARY in b64decode(body["iamRequestHeaders"]).decode()
+
+
+def infisical(method: str, **more: str) -> Document:
+    """A store that logs in with this method; its Secret is LOGIN."""
+    keys = {"identityId": "id", **more}
+    selectors: Document = {name: {"name": "login", "key": key} for name, key in keys.items()}
+    scope: Document = {"projectSlug": "shop", "environmentSlug": "prod"}
+    return {"hostAPI": "URL", "auth": {method: selectors}, "secretsScope": scope}
+
+
+LOGIN = {"id": b"i-1", "resource": b"https://management.azure.com/&client_id=c"}
 
 
 class Way(NamedTuple):
@@ -86,8 +103,12 @@ WAYS = {
         is_signed_by_the_daemon,
     ),
     "vault-gcp": Way("vault", {"server": "URL", "auth": {"gcp": {"role": "r"}}}),
+    "infisical-kubernetes": Way("infisical", infisical("kubernetesAuthCredentials"), carries_the_jwt),
+    "infisical-aws": Way("infisical", infisical("awsAuthCredentials"), is_signed_for_infisical),
+    "infisical-azure": Way("infisical", infisical("azureAuthCredentials", resource="resource")),
+    "infisical-google": Way("infisical", infisical("gcpIdTokenAuthCredentials")),
 }
-"""The seven ways that were found, which all led out before there was a door."""
+"""The first seven were found before there was a door: they all led out."""
 
 
 @pytest.fixture(params=WAYS)
@@ -110,6 +131,7 @@ async def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[
         address = recorder.url.partition("://")[2]
         for name, value in {
             "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{recorder.url}/v1/credentials",
+            "AWS_REGION": "eu-west-1",
             "AZURE_CLIENT_ID": "client",
             "AZURE_FEDERATED_TOKEN_FILE": str(tmp_path / "token"),
             "AZURE_POD_IDENTITY_AUTHORITY_HOST": recorder.url,
@@ -117,7 +139,12 @@ async def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[
             "GCE_METADATA_HOST": address,
         }.items():
             monkeypatch.setenv(name, value)
-        for name in ("AWS_WEB_IDENTITY_TOKEN_FILE", "GOOGLE_APPLICATION_CREDENTIALS", "VAULT_ADDR"):
+        for name in (
+            "AWS_ACCESS_KEY_ID",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "VAULT_ADDR",
+        ):
             monkeypatch.delenv(name, raising=False)
         yield recorder
 
@@ -131,7 +158,7 @@ async def use(way: Way, url: str, door: Door, tmp_path: Path, scope: Scope = OWN
         "TOKEN": str(tmp_path / "container-token"),
     }.items():
         text = text.replace(f'"{placeholder}"', json.dumps(value))
-    given, registry = context(door=door, scope=scope), Registry()
+    given, registry = context(Given(secrets={"login": LOGIN}), door=door, scope=scope), Registry()
     if way.provider in registry.store_names():
         provider = registry.provider(way.provider)
         assert provider.open is not None
@@ -177,12 +204,13 @@ def test_validate_says_where_it_would_go(
 
 def test_validate_says_which_line_allows_it(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
     entries = f"[{{url: '{EVIL}', stores: all, serverId: vault.example}}]"
-    names = ("azurekv", "ibm", "vault")
+    names = ("azurekv", "ibm", "infisical", "vault")
     allowed = [word for name in names for word in ("--set", f"ownIdentity.receivers.{name}={entries}")]
     command = ["validate", "-f", str(manifest), "--set", "ownIdentity.mode=strict", *allowed, "-o", "json"]
     assert main(command) == 0
     (item,) = json.loads(capsys.readouterr().out)["items"]
-    assert item["problems"] == []
+    messages = [problem["message"] for problem in item["problems"]]
+    assert set(messages) <= {"Secret/tenant/login is not among the given files"}
     for receiver in item["receivers"]:
         assert receiver["allowed"]
         assert receiver["line"] > 1
@@ -214,7 +242,7 @@ async def test_what_is_allowed_goes(
     logged: list[tuple[ObjectRef, Verdict]] = []
     written = OwnReceiver(url=foreign.url, stores="all", server_id="vault.example")
     own_identity = OwnIdentity(
-        receivers={} if how == "open" else dict.fromkeys(("azurekv", "ibm", "vault"), (written,))
+        receivers={} if how == "open" else dict.fromkeys(("azurekv", "ibm", "infisical", "vault"), (written,))
     )
     door = door_of(
         own_identity,
@@ -233,7 +261,8 @@ async def test_a_namespaced_store_does_not_ride_on_what_is_written_for_cluster_s
     way: Way, foreign: Recorder, own: Recorder, tmp_path: Path
 ) -> None:
     receivers: dict[str, Any] = {"azurekv": [foreign.url, foreign.url.replace("http:", "https:")]}
-    receivers |= {"ibm": [foreign.url], "vault": [OwnReceiver(url=foreign.url, server_id="vault.example")]}
+    receivers |= {"ibm": [foreign.url], "infisical": [foreign.url]}
+    receivers |= {"vault": [OwnReceiver(url=foreign.url, server_id="vault.example")]}
     door = door_of(OwnIdentity(receivers=receivers), strict=True, mount=tmp_path)
     with pytest.raises(Denied, match="only cluster-scoped stores") as caught:
         await use(way, foreign.url, door, tmp_path)

@@ -13,6 +13,7 @@ KEYS = {"accessKeyIDSecretRef": KEY, "secretAccessKeySecretRef": KEY}
 APP = {"name": "app"}
 VAULT = "https://vault.example"
 AZURE = {"vaultUrl": "https://x.vault.azure.net", "tenantId": "t"}
+SHOP = {"projectSlug": "shop", "environmentSlug": "prod"}
 AWS = {"service": "ParameterStore", "region": "cn-north-1"}
 
 
@@ -101,6 +102,20 @@ def receivers_of(name: str, spec: Document) -> list[tuple[str, str, str]]:
                 ("ibm", "https://x.example", "serviceUrl"),
             ],
             id="ibm",
+        ),
+        *(
+            pytest.param(
+                "infisical",
+                {"auth": {method: {"identityId": KEY}}, "secretsScope": SHOP},
+                [("infisical", "https://app.infisical.com/api", "hostAPI")],
+                id=f"infisical-{method}",
+            )
+            for method in (
+                "awsAuthCredentials",
+                "azureAuthCredentials",
+                "gcpIdTokenAuthCredentials",
+                "kubernetesAuthCredentials",
+            )
         ),
         pytest.param(
             "oracle",

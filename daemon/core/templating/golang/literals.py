@@ -26,7 +26,9 @@ _UNDERSCORES: Final = re.compile(
     r"[+-]?(?:0[bBoOxX](?:_?[0-9a-fA-F])|[0-9])[^_]*(?:(?<=[0-9a-fA-F])_(?=[0-9a-fA-F])[^_]*)*"
 )
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_HEXADECIMAL: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
+_HEXADECIMAL: Final = re.compile(
+    r"[+-]?0[xX](?:[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+"
+)
 _LEAST: Final = -(2**63)
 _MOST: Final = 2**63 - 1
 _MOST_UNSIGNED: Final = 2**64 - 1

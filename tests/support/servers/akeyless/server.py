@@ -3,11 +3,13 @@
 https://docs.akeyless.io/reference
 """
 
+from base64 import b64decode
 from collections.abc import Iterable
 from typing import Any, Final
 
 from aiohttp import web
 
+from tests.support.servers.akeyless.cloud_methods import CloudMethod
 from tests.support.servers.rest import Refused, RestServer, body_of
 
 _TOKEN: Final = web.RequestKey("token", str)
@@ -26,6 +28,10 @@ class Akeyless(RestServer):
         """Paths of the calls that a gateway would not answer from its cache."""
         self.jwts: set[str] = set()
         """What the gateway's Kubernetes configuration takes, in base64."""
+        self.clouds: dict[str, CloudMethod] = {}
+        """The auth methods of clouds, by access ID."""
+        self.refusals: list[str] = []
+        """Why each login by a cloud was refused."""
 
     def add(self, name: str, *versions: Any, kind: str = "STATIC_SECRET", tags: Iterable[str] = ()) -> None:  # noqa: ANN401  # JSON
         """Put an item there."""
@@ -63,11 +69,21 @@ class Akeyless(RestServer):
     async def _log_in(self, request: web.Request) -> web.Response:
         body = await body_of(request)
         by_key = (body.get("access-id"), body.get("access-key")) == ("p-1", self.key)
-        if not by_key and body.get("k8s-service-account-token") not in self.jwts:
+        by_account = body.get("k8s-service-account-token") in self.jwts
+        if not by_key and not by_account and not self._is_of_a_cloud(body):
             raise self.refusal(401, "authentication failed")
         self.logins.append(body)
         self.token = f"t-canary-{len(self.logins)}"
         return web.json_response({"token": self.token})
+
+    def _is_of_a_cloud(self, body: dict[str, Any]) -> bool:
+        method = self.clouds.get(body["access-id"])
+        if method is None or body.get("access-type") != method.kind:
+            return False
+        refused = method.refusal(b64decode(body["cloud-id"], validate=True))
+        if refused:
+            self.refusals.append(refused)
+        return not refused
 
     async def _entered(self, request: web.Request) -> dict[str, Any]:
         body = await body_of(request)

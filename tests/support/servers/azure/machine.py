@@ -21,6 +21,8 @@ class Machine:
     """The one that the system assigned."""
     others: dict[str, Application] = field(default_factory=dict[str, Application])
     """Those that users assigned, by resource ID."""
+    objects: dict[str, Application] = field(default_factory=dict[str, Application])
+    """The same by object ID."""
     left: int = HOUR - 1
     """Seconds that a token is still good for: the machine keeps tokens, and gives old ones."""
     asked: list[str] = field(default_factory=list[str])
@@ -51,10 +53,12 @@ class Machine:
         client, path = request.query.get("client_id"), request.query.get(by_resource)
         named = {each.client_id: each for each in self.others.values()}
         found = named.get(client) if client else self.others.get(path) if path else self._default()
+        if "object_id" in request.query:
+            found = self.objects.get(request.query["object_id"])
         resource = request.query.get("resource", "")
         if found is None:
             return _refused("Identity not found")
-        if resource not in self.directory.resources:
+        if resource.removesuffix("/") not in self.directory.resources:
             return _refused("The resource principal was not found.")
         now = int(self.directory.now())
         return web.json_response(

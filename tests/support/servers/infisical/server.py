@@ -4,11 +4,13 @@ https://infisical.com/docs/api-reference/endpoints/secrets/list, /universal-auth
 """
 
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any, Final
 
 from aiohttp import web
 
 from syncret.providers.kit.auth.jwt import unsigned
+from tests.support.servers.infisical.clouds import Clouds
 from tests.support.servers.rest import Refused, RestServer, body_of
 
 _WHITE: Final = " \t\n\v\f\r\u00a0\u2028\u2029\u3000\ufeff"
@@ -47,6 +49,8 @@ class Infisical(RestServer):
         """Tokens that have ended."""
         self.proofs: dict[str, dict[str, str]] = {}
         """What each method takes beside client credentials."""
+        self.clouds = Clouds()
+        """They check the proofs of the other methods."""
         self.logins: list[str] = []
         self.revoked: list[str] = []
 
@@ -82,12 +86,20 @@ class Infisical(RestServer):
             raise self.refusal(403, "You do not have permission to view secret value")
 
     async def _log_in(self, request: web.Request) -> web.Response:
-        method = request.match_info["method"]
+        method, body = request.match_info["method"], await body_of(request)
+        if method in self.clouds.methods:
+            status = await self.clouds.verdict(method, body)
+            if status != HTTPStatus.OK:
+                raise self.refusal(status, "Something went wrong")
+            return self._let_in(method)
         wanted = {"clientId": "shop", "clientSecret": self.secret}
         if method != "universal-auth":
             wanted = self.proofs.get(method, {"": ""})
-        if await body_of(request) != wanted:
+        if body != wanted:
             raise self.refusal(401, "Invalid credentials")
+        return self._let_in(method)
+
+    def _let_in(self, method: str) -> web.Response:
         self.logins.append(method)
         claims = {"jti": f"canary-{len(self.logins)}", **({"exp": self.until} if self.until else {})}
         self.token = f"{unsigned({'alg': 'HS256'}, claims)}.signature"

@@ -2,7 +2,6 @@
 
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 
 import pytest
@@ -20,14 +19,7 @@ from syncret.providers.work import Work
 from tests.support.faults import Fault
 from tests.support.opened import NOW, Clock, Given, context
 from tests.support.servers.akeyless.server import Akeyless
-from tests.support.servers.rest import running
 from tests.support.specs import spec_of
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Akeyless]:
-    async with running(Akeyless()) as server:
-        yield server
 
 
 def opened(
@@ -87,9 +79,20 @@ async def test_a_service_account(server: Akeyless) -> None:
     assert (sent["access-type"], sent["k8s-auth-config-name"]) == ("k8s", "cluster-1")
 
 
-async def test_an_access_type_of_a_cloud(server: Akeyless) -> None:
-    with pytest.raises(Malformed, match="'aws_iam' is not supported"):
-        async with opened(server, kind="aws_iam"):
+async def test_an_access_type_that_is_unknown(server: Akeyless) -> None:
+    """The Secret key may be the wrong one, so its value is not quoted."""
+    with pytest.raises(Malformed, match="holds no access type that is supported") as caught:
+        async with opened(server, kind="canary"):
+            pass
+
+    assert "authSecretRef.secretRef.accessType" in caught.value.message
+    assert "canary" not in f"{caught.value!r} {caught.value.hint}"
+
+
+async def test_a_key_that_is_not_named(server: Akeyless) -> None:
+    selected = {"accessID": {"name": "login", "key": "id"}, "accessType": {"name": "login", "key": "type"}}
+    with pytest.raises(Malformed, match=r"authSecretRef\.secretRef\.accessTypeParam is missing"):
+        async with opened(server, secretRef=selected):
             pass
 
 

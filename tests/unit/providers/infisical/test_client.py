@@ -124,9 +124,9 @@ async def test_logins(
     assert (server.logins, server.revoked) == ([method], [server.token])
 
 
-async def test_a_login_that_is_not_supported(server: Infisical) -> None:
+async def test_a_store_that_names_no_login(server: Infisical) -> None:
     with pytest.raises(Malformed, match="authentication method not found"):
-        async with opened(server, {"awsAuthCredentials": {"identityId": selected("id")}}):
+        async with opened(server, {}):
             pass
 
 

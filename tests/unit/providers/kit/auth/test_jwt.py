@@ -2,6 +2,7 @@
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
 from syncret.providers.kit.auth import jwt
 from syncret.providers.work import Work
@@ -35,4 +36,15 @@ def test_a_key_without_a_name() -> None:
     ],
 )
 def test_what_is_no_key(document: bytes) -> None:
+    assert jwt.private_key(document, Work()) is None
+
+
+@pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
+def test_a_key_with_a_password(form: PrivateFormat) -> None:
+    document = KEY.private_bytes(Encoding.PEM, form, BestAvailableEncryption(b"right"))
+
+    found = jwt.private_key(document, Work(), b"right")
+    assert found is not None
+    assert found.private_numbers() == KEY.private_numbers()
+    assert jwt.private_key(document, Work(), b"wrong") is None
     assert jwt.private_key(document, Work()) is None

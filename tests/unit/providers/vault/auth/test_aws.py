@@ -45,20 +45,6 @@ async def test_a_region_is_no_way_to_another_server(
     assert CANARY not in f"{caught.value!r} {caught.value.__context__!r}"
 
 
-@pytest.mark.parametrize(
-    ("region", "url"),
-    [
-        pytest.param("eu-west-1", "https://sts.eu-west-1.amazonaws.com/", id="usual"),
-        pytest.param("us-gov-west-1", "https://sts.us-gov-west-1.amazonaws.com/", id="government"),
-        pytest.param("cn-north-1", "https://sts.cn-north-1.amazonaws.com.cn/", id="China"),
-    ],
-)
-def test_each_region_has_its_token_service(region: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_STS_ENDPOINT", raising=False)
-
-    assert aws.sts_url(region) == url
-
-
 async def test_a_role_is_assumed_with_a_signed_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """The service checks the signature, which covers the host."""
     role = f"arn:aws:iam::{ACCOUNT}:role/app"
