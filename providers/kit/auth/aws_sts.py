@@ -57,9 +57,7 @@ async def own_region(own: OwnIdentity, context: OpenContext) -> str:
     return named or await aws.region_of_machine(own, context.now)
 
 
-async def own_keys(
-    own: OwnIdentity, region: str, context: OpenContext, http: Http, *, session: str = ""
-) -> AwsKeys:
+async def own_keys(own: OwnIdentity, region: str, context: OpenContext, http: Http) -> AwsKeys:
     """The daemon's own keys: in its environment, of its pod, or of its machine, in AWS's usual order.
 
     They are got anew for each login, so that none has to be renewed. Raises SyncError.
@@ -69,16 +67,18 @@ async def own_keys(
         region: of the token service.
         context: has the clock.
         http: for the token service.
-        session: the name of a role's session; empty: `AWS_ROLE_SESSION_NAME`.
     """
-    found = _keys_of_environment(own) or await pod_keys(own, region, context, http, session=session)
+    found = _keys_of_environment(own) or await pod_keys(own, region, context, http)
     return found or _given(await aws.keys_of_machine(own, context.now))
 
 
 async def pod_keys(
     own: OwnIdentity, region: str, context: OpenContext, http: Http, *, session: str = ""
 ) -> AwsKeys | None:
-    """The keys of the daemon's pod: the role of its ServiceAccount (IRSA), or what EKS or ECS gives it."""
+    """The keys of the daemon's pod: the role of its ServiceAccount (IRSA), or what EKS or ECS gives it.
+
+    `session` is the name of the role's session; empty: `AWS_ROLE_SESSION_NAME`.
+    """
     identity = aws.web_identity_of_pod(own)
     if identity is not None:
         name = session or own.environment.get("AWS_ROLE_SESSION_NAME") or _SESSION
